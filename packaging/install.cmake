@@ -1,0 +1,1 @@
+# Install rules, pkg-config file, CMake package and the Debian package.
