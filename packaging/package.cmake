@@ -3,7 +3,8 @@
 set(CPACK_PACKAGE_NAME clockwise)
 set(CPACK_PACKAGE_VENDOR "the clockwise authors")
 set(CPACK_PACKAGE_CONTACT "the clockwise authors <clockwise@localhost>")
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Consistent hashing for Redis servers: router, command, C library")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY
+    "Consistent hashing for Redis servers: router, command, C library")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
