@@ -1,9 +1,10 @@
 /*
  * RESP, the protocol of Redis: requests in (RESP2 arrays and inline commands), replies in and out
- * (RESP2 and RESP3). Parsers are incremental and look at each byte of the framing once, whatever
- * way the input is cut: they keep their place between calls and never look into a payload. The
- * buffer may move between calls as long as the bytes from the start of the message stay the same
- * and in one piece. No I/O, no logging; nothing here trusts a length from the network.
+ * (RESP2 and RESP3). Parsers are incremental and linear, whatever way the input is cut: they keep
+ * their place between calls, never look into a payload, and read again no more than a length line
+ * (two dozen bytes) that was cut. The buffer may move between calls as long as the bytes from the
+ * start of the message stay the same and in one piece. No I/O, no logging; nothing here trusts a
+ * length from the network. After BAD a parser is only good for reset or release.
  * Source: the protocol specification at redis.io/docs/reference/protocol-spec.
  */
 #ifndef WIRE_RESP_H
@@ -33,7 +34,7 @@ struct slice {
 struct resp_limits {
     uint32_t arg_count_max;  /* arguments, the command's name included */
     uint32_t arg_len_max;    /* bytes in one argument */
-    uint32_t inline_len_max; /* bytes in an inline command or in a length line */
+    uint32_t inline_len_max; /* bytes in an inline command, without its line end */
     size_t request_len_max;  /* bytes in the whole request, framing included; below 4 GiB */
 };
 
@@ -82,7 +83,8 @@ static inline struct slice resp_request_arg(const struct resp_request *request, 
 struct resp_scanner {
     size_t position;    /* from the first byte of the reply; when DONE: its length */
     uint64_t remaining; /* values still to come, this one included */
-    const char *reason; /* when BAD */
+    const char *reason; /* when BAD: static storage */
+    bool in_line;       /* position stands inside a line of unbounded length (+ - : , ( # _) */
 };
 
 static inline void resp_scanner_init(struct resp_scanner *scanner)
