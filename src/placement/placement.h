@@ -1,0 +1,39 @@
+/*
+ * What a placement is to a map: a table of functions. A new placement is one file, one row in
+ * placement.c and one name in the public header.
+ */
+#ifndef PLACEMENT_PLACEMENT_H
+#define PLACEMENT_PLACEMENT_H
+
+#include <clockwise/clockwise.h>
+
+/* What a placement that keeps state may start from; both may be NULL. */
+struct history {
+    const struct cw_map *from;   /* the map that this one follows */
+    const uint32_t *slot_owners; /* an assignment read from a text, by slot: places in `given` */
+    const struct cw_node *given; /* the nodes as they were given */
+};
+
+struct placement {
+    const char *name;
+    /* Checks its own options, builds map->state and fills map->shares; the nodes are there. On
+     * failure release() is called on what there is. */
+    int (*build)(struct cw_map *map, const struct history *history, struct cw_error *error);
+    void (*release)(struct cw_map *map);
+    uint32_t (*locate)(const struct cw_map *map, uint64_t hash);
+    void (*locate_batch)(const struct cw_map *map, const uint64_t *hashes, size_t count,
+                         uint32_t *ret_nodes);
+    /* k is 1 .. min(nodes, CW_REPLICA_COUNT_MAX); writes k numbers. */
+    size_t (*locate_n)(const struct cw_map *map, uint64_t hash, size_t k, uint32_t *ret_nodes);
+    /* The owner of a hash and the last hash of an arc that it owns; NULL: there are no ranges. */
+    uint32_t (*range_at)(const struct cw_map *map, uint64_t hash, uint64_t *ret_last);
+    size_t (*memory)(const struct cw_map *map);
+};
+
+/* NULL for a number that is none. */
+const struct placement *placement_get(enum cw_placement placement);
+
+extern const struct placement placement_slots;
+extern const struct placement placement_ring;
+
+#endif

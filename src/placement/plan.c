@@ -1,0 +1,183 @@
+/*
+ * Plans: the hash space is walked once, from the end of a range of either map to the next, and what
+ * has another owner is summed by pair of nodes, in integers. Exact for all placements whose nodes
+ * own ranges, also between different placements.
+ */
+#include "placement/map.h"
+#include "placement/memory.h"
+#include "placement/pairs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct cw_plan {
+    struct cw_map *from, *to;
+    uint32_t *numbers; /* in `to`, of the nodes of `from` */
+    struct cw_move *moves;
+    size_t move_count;
+    double share, ideal_share, needless_share;
+};
+
+static int match_nodes(struct cw_plan *plan)
+{
+    const struct nodes *from = &plan->from->nodes, *to = &plan->to->nodes;
+    plan->numbers = memory_alloc(from->count, sizeof *plan->numbers);
+    if (!plan->numbers)
+        return CW_ENOMEM;
+    for (uint32_t i = 0; i < from->count; i++)
+        plan->numbers[i] = nodes_find(to, from->list[i].id);
+    return CW_OK;
+}
+
+/* Adjacent arcs of one pair make one range. */
+static int walk(const struct cw_plan *plan, struct pairs *pairs)
+{
+    const struct cw_map *from = plan->from, *to = plan->to;
+    uint32_t run_from = CW_NO_NODE, run_to = CW_NO_NODE;
+    uint64_t at = 0;
+    for (;;) {
+        uint64_t last, to_last;
+        uint32_t old = from->ops->range_at(from, at, &last);
+        uint32_t new = to->ops->range_at(to, at, &to_last);
+        if (to_last < last)
+            last = to_last;
+        if (plan->numbers[old] != new) {
+            int starts = old != run_from || new != run_to;
+            if (pairs_add(pairs, old, new, (unsigned __int128)(last - at) + 1, starts) != CW_OK)
+                return CW_ENOMEM;
+            run_from = old;
+            run_to = new;
+        } else {
+            run_from = run_to = CW_NO_NODE;
+        }
+        if (last == UINT64_MAX)
+            return CW_OK;
+        at = last + 1;
+    }
+}
+
+static int by_share(const void *one, const void *other)
+{
+    const struct cw_move *a = one, *b = other;
+    if (a->share != b->share)
+        return a->share < b->share ? 1 : -1;
+    if (a->from_node != b->from_node)
+        return a->from_node < b->from_node ? -1 : 1;
+    return a->to_node < b->to_node ? -1 : 1;
+}
+
+static int list_moves(struct cw_plan *plan, const struct pairs *pairs)
+{
+    plan->moves = memory_alloc(pairs->count, sizeof *plan->moves);
+    if (!plan->moves)
+        return CW_ENOMEM;
+    for (size_t i = 0; i < pairs->place_count; i++) {
+        const struct pair_sum *sum = &pairs->places[i];
+        if (sum->ranges)
+            plan->moves[plan->move_count++] = (struct cw_move){
+                sum->from, sum->to, (double)sum->size * 0x1p-64, sum->ranges};
+    }
+    qsort(plan->moves, plan->move_count, sizeof *plan->moves, by_share);
+    return CW_OK;
+}
+
+/* Whether a node's ideal share grows; exact. */
+static int grows(const struct cw_plan *plan, uint32_t old, uint32_t new)
+{
+    const struct nodes *from = &plan->from->nodes, *to = &plan->to->nodes;
+    return old == CW_NO_NODE || (unsigned __int128)to->list[new].weight * from->weight_sum >
+                                    (unsigned __int128)from->list[old].weight * to->weight_sum;
+}
+
+static void sum_shares(struct cw_plan *plan)
+{
+    const struct nodes *from = &plan->from->nodes, *to = &plan->to->nodes;
+    for (uint32_t i = 0; i < to->count; i++) {
+        uint32_t old = nodes_find(from, to->list[i].id);
+        double had = old == CW_NO_NODE ? 0 : cw_map_ideal_share(plan->from, old);
+        if (grows(plan, old, i))
+            plan->ideal_share += cw_map_ideal_share(plan->to, i) - had;
+    }
+    for (size_t i = 0; i < plan->move_count; i++) {
+        const struct cw_move *move = &plan->moves[i];
+        uint32_t old = nodes_find(from, to->list[move->to_node].id);
+        plan->share += move->share;
+        if (plan->numbers[move->from_node] != CW_NO_NODE && !grows(plan, old, move->to_node))
+            plan->needless_share += move->share;
+    }
+}
+
+static int fill_plan(struct cw_plan *plan)
+{
+    struct pairs pairs = {0};
+    int status = match_nodes(plan);
+    if (status == CW_OK)
+        status = walk(plan, &pairs);
+    if (status == CW_OK)
+        status = list_moves(plan, &pairs);
+    pairs_fini(&pairs);
+    if (status == CW_OK)
+        sum_shares(plan);
+    return status;
+}
+
+int cw_plan_create(struct cw_map *from, struct cw_map *to, struct cw_plan **ret_plan)
+{
+    if (!from || !to || !ret_plan)
+        return CW_EINVAL;
+    if (!from->ops->range_at || !to->ops->range_at)
+        return CW_ENOT_SUPPORTED;
+    struct cw_plan *plan = memory_alloc(1, sizeof *plan);
+    if (!plan)
+        return CW_ENOMEM;
+    plan->from = cw_map_ref(from);
+    plan->to = cw_map_ref(to);
+    int status = fill_plan(plan);
+    if (status != CW_OK) {
+        cw_plan_destroy(&plan);
+        return status;
+    }
+    *ret_plan = plan;
+    return CW_OK;
+}
+
+void cw_plan_destroy(struct cw_plan **plan)
+{
+    if (!plan || !*plan)
+        return;
+    cw_map_unref(&(*plan)->from);
+    cw_map_unref(&(*plan)->to);
+    free((*plan)->numbers);
+    free((*plan)->moves);
+    free(*plan);
+    *plan = NULL;
+}
+
+const struct cw_move *cw_plan_moves(const struct cw_plan *plan, size_t *ret_count)
+{
+    *ret_count = plan->move_count;
+    return plan->moves;
+}
+
+double cw_plan_share(const struct cw_plan *plan)
+{
+    return plan->share;
+}
+
+double cw_plan_ideal_share(const struct cw_plan *plan)
+{
+    return plan->ideal_share;
+}
+
+double cw_plan_needless_share(const struct cw_plan *plan)
+{
+    return plan->needless_share;
+}
+
+int cw_plan_locate(const struct cw_plan *plan, uint64_t hash, uint32_t *ret_from, uint32_t *ret_to)
+{
+    uint32_t old = cw_locate(plan->from, hash), new = cw_locate(plan->to, hash);
+    *ret_from = old;
+    *ret_to = new;
+    return plan->numbers[old] != new;
+}
