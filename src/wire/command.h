@@ -15,7 +15,7 @@
 /* Who answers. */
 enum command_route {
     COMMAND_LOCAL,   /* the router itself (PING, HELLO, CLIENT, …) */
-    COMMAND_KEYED,   /* the owner of its keys; several owners: split if there is a merge, else refused */
+    COMMAND_KEYED,   /* the owner of its keys; of several: split if there is a merge, or refused */
     COMMAND_ALL,     /* every node, replies merged (DBSIZE, KEYS, FLUSHALL, …) */
     COMMAND_SCAN,    /* one node after the other, the cursor says which */
     COMMAND_REFUSED, /* never through a router; the summary says why */
@@ -35,8 +35,8 @@ enum command_merge {
 enum command_keys {
     KEYS_NONE,
     KEYS_RANGE,   /* first, last (negative: from the end), step */
-    KEYS_COUNTED, /* argument `first` holds a number, that many keys follow it; a destination key may
-                     stand at argument `last` (0: none): ZUNIONSTORE, EVAL, LMPOP */
+    KEYS_COUNTED, /* argument `first` holds a number, that many keys follow it; a destination key
+                     may stand at argument `last` (0: none): ZUNIONSTORE, EVAL, LMPOP */
     KEYS_STREAMS, /* the first half of what follows the word STREAMS: XREAD, XREADGROUP */
     KEYS_SORT,    /* SORT: argument 1, and the one after STORE; BY and GET patterns are refused */
     KEYS_GEO,     /* GEORADIUS: argument 1, and the one after STORE or STOREDIST */
@@ -63,7 +63,8 @@ struct command {
     uint16_t id;              /* its row: enum command_id */
     const char *group;        /* "string", "hash", … as COMMAND DOCS names them */
     const char *since;        /* the Redis version that brought it */
-    const char *summary;      /* one line of our own */
+    const char *summary;      /* one line of our own; of a refused command, the reason: it completes
+                                 "NAME is not available through the router: ..." */
 };
 
 /* CMD_GET, CMD_SET, … one for each row of the table, in its order. */
@@ -74,8 +75,10 @@ enum command_id {
     COMMAND_COUNT
 };
 
-/* The command of this name in any case, or NULL. O(1). */
+/* The command of this name in any case, or NULL. O(1). Safe in any number of threads. */
 const struct command *command_find(const char *name, size_t name_len);
+/* The commands there are, declared ones last: command_by_id() knows 0 .. command_count()-1. */
+size_t command_count(void);
 const struct command *command_by_id(enum command_id id);
 
 /* Whether a number of arguments (name included) fits. */
@@ -95,13 +98,16 @@ struct command_key_range {
 
 /* Finds the keys of a request whose arity fits. NULL when all is well, else why not (a sentence for
  * the client, without "ERR"; static storage): a key count that is no number or too large, odd
- * arguments of MSET, SORT with BY. */
+ * arguments of MSET, SORT with BY or GET, XREAD with BLOCK. A count of 0 without extra is well too:
+ * EVAL without keys, OBJECT HELP; any node may answer. *ret_keys is undefined on error. O(1) but
+ * for the kinds that have to be read: KEYS_STREAMS, KEYS_SORT, KEYS_GEO. */
 const char *command_find_keys(const struct command *command, const struct resp_request *request,
                               const char *bytes, struct command_key_range *ret_keys);
 
-/* A module's command, declared in the configuration: keys by range. The name is the caller's and
- * must outlive the table. Not thread-safe: call before the workers start. False when the table is
- * full (256) or the name is known. */
+/* A module's command, declared in the configuration: keys by range, group "module". The name is the
+ * caller's and must outlive the table. Not thread-safe: call before the workers start. False when
+ * the table is full (256), the name is known, empty or over 64 bytes, or the numbers make no sense
+ * (arity 0, first or step below 1, a last before first). */
 bool command_declare(const char *name, int16_t arity, int8_t first, int8_t last, int8_t step,
                      bool is_write);
 
