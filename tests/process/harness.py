@@ -35,7 +35,7 @@ SANITIZER = re.compile(r'(?:Address|Leak|Thread|UndefinedBehavior)Sanitizer|runt
 
 def sanitizer_environment():
     environment = dict(os.environ)
-    environment.setdefault('ASAN_OPTIONS', 'detect_leaks=1:allocator_may_return_null=1')
+    environment.setdefault('ASAN_OPTIONS', 'detect_leaks=1:quarantine_size_mb=16')
     environment.setdefault('UBSAN_OPTIONS', 'print_stacktrace=1')
     return environment
 
