@@ -168,53 +168,19 @@ class Process:
         return self.status('VmRSS') / 1024
 
 
-# ---- test cases ----------------------------------------------------------------------------------
+# ---- servers -------------------------------------------------------------------------------------
 
-class ProcessTest(unittest.TestCase):
-    """Gives a test its servers and cleans up behind it."""
+class Launcher:
+    """Starts servers in a temporary folder of its own; close() ends and removes it all."""
 
-    maxDiff = 2000
-
-    def setUp(self):
-        self.assertTrue(os.access(CLOCKWISE, os.X_OK),
-                        f'no program {CLOCKWISE}: set CLOCKWISE, or build it with ./dev build')
+    def open(self):
         self.folder = tempfile.mkdtemp(prefix='clockwise-test-')
         self.processes = []
 
-    def tearDown(self):
-        problems = [problem for problem in map(self.end_process, self.processes) if problem]
-        failed = bool(problems) or self.has_failed()
-        if failed:
-            for process in self.processes:
-                tail = process.log()[-4000:]
-                if tail:
-                    print(f'---- log of {process.name} ----\n{tail}', flush=True)
+    def close(self):
+        for process in self.processes:
+            process.kill()
         shutil.rmtree(self.folder, ignore_errors=True)
-        self.assertEqual(problems, [])
-
-    def has_failed(self):
-        outcome = self._outcome
-        errors = getattr(outcome, 'errors', None)
-        if errors is None:  # Python 3.11 and later keep them in the result only
-            result = outcome.result
-            return any(test is self for test, _ in result.failures + result.errors)
-        return any(error for _, error in errors)
-
-    def end_process(self, process):
-        """Ends it if the test did not; returns what is wrong with how it went, or None."""
-        is_ours = process.name.startswith('clockwise')
-        try:
-            if process in RUNNING:
-                if is_ours:
-                    status = process.stop()
-                    if status != 0:
-                        return f'{process.name} ended with {status}'
-                else:
-                    process.kill()
-        except AssertionError as error:
-            return str(error)
-        found = SANITIZER.search(process.log()) if is_ours else None
-        return f'{process.name}: {found.group()}, see its log' if found else None
 
     def path(self, *names):
         return os.path.join(self.folder, *names)
@@ -228,8 +194,8 @@ class ProcessTest(unittest.TestCase):
         """Starts a server: make_command(port) says how. Without a port, a free one is taken, and
         another one when somebody else was faster."""
         for left in reversed(range(TRIES)):
-            process = Process(name, make_command(port or free_port_into(self)),
-                              self.path(f'{name}.log'), port or self.last_port)
+            own_port = port or free_port()
+            process = Process(name, make_command(own_port), self.path(f'{name}.log'), own_port)
             self.processes.append(process)
             try:
                 wait_for(process.answers, f'{name} to answer')
@@ -264,6 +230,67 @@ class ProcessTest(unittest.TestCase):
         process.config_path = self.path(f'{name}.yaml')
         return process
 
+    def start_nutcracker(self, servers, name='nutcracker', options=()):
+        """Debian's twemproxy over {id: Process}, with what its own example configuration uses."""
+        def command(port):
+            pool = {'listen': f'127.0.0.1:{port}', 'redis': True, 'hash': 'fnv1a_64',
+                    'distribution': 'ketama', 'auto_eject_hosts': False,
+                    'servers': [f'127.0.0.1:{server.port}:1' for server in servers.values()]}
+            lines = [f'  {key}: {str(value).lower()}' for key, value in pool.items()
+                     if key != 'servers']
+            lines += ['  servers:', *(f'   - {server}' for server in pool['servers'])]
+            path = self.write(f'{name}.yml', '\n'.join(['main:', *lines]) + '\n')
+            return ['nutcracker', '-c', path, '-s', str(free_port()), '-m', '16384', *options]
+        return self.start(name, command)
+
+
+# ---- test cases ----------------------------------------------------------------------------------
+
+class ProcessTest(Launcher, unittest.TestCase):
+    """Gives a test its servers and cleans up behind it."""
+
+    maxDiff = 2000
+
+    def setUp(self):
+        self.assertTrue(os.access(CLOCKWISE, os.X_OK),
+                        f'no program {CLOCKWISE}: set CLOCKWISE, or build it with ./dev build')
+        self.open()
+
+    def tearDown(self):
+        problems = [problem for problem in map(self.end_process, self.processes) if problem]
+        failed = bool(problems) or self.has_failed()
+        if failed:
+            for process in self.processes:
+                tail = process.log()[-4000:]
+                if tail:
+                    print(f'---- log of {process.name} ----\n{tail}', flush=True)
+        self.close()
+        self.assertEqual(problems, [])
+
+    def has_failed(self):
+        outcome = self._outcome
+        errors = getattr(outcome, 'errors', None)
+        if errors is None:  # Python 3.11 and later keep them in the result only
+            result = outcome.result
+            return any(test is self for test, _ in result.failures + result.errors)
+        return any(error for _, error in errors)
+
+    def end_process(self, process):
+        """Ends it if the test did not; returns what is wrong with how it went, or None."""
+        is_ours = process.name.startswith('clockwise')
+        try:
+            if process in RUNNING:
+                if is_ours:
+                    status = process.stop()
+                    if status != 0:
+                        return f'{process.name} ended with {status}'
+                else:
+                    process.kill()
+        except AssertionError as error:
+            return str(error)
+        found = SANITIZER.search(process.log()) if is_ours else None
+        return f'{process.name}: {found.group()}, see its log' if found else None
+
     def run_clockwise(self, *arguments, stdin=None, seconds=60):
         """Runs a command of clockwise to its end: a CompletedProcess with texts."""
         result = subprocess.run([CLOCKWISE, *arguments], input=stdin or '', capture_output=True,
@@ -279,10 +306,7 @@ class ProcessTest(unittest.TestCase):
         return result.stdout
 
 
-def free_port_into(test):
-    test.last_port = free_port()
-    return test.last_port
-
+# ---- configurations -----------------------------------------------------------------------------
 
 def relay_config(servers, weights=None, **pool_options):
     """The configuration of a pool over running redis-servers: {id: Process}."""

@@ -46,8 +46,9 @@ class BadClients(ProcessTest):
 
     def test_lengths_that_cannot_be(self):
         for data in (b'*2147483648\r\n', b'*99999999999999999999\r\n', b'*1x\r\n', b'*+1\r\n',
-                     b'*1\r\n$-1\r\n', b'*1\r\n$-2147483649\r\n', b'*1\r\n$9223372036854775808\r\n',
-                     b'*2\r\n$3\r\nGET\r\n:5\r\n', b'*1\r\n$4\r\nPINGxx', b'*1\r\n$ 4\r\nPING\r\n'):
+                     b'*1\r\n$-1\r\n', b'*1\r\n$-2147483649\r\n',
+                     b'*1\r\n$9223372036854775808\r\n', b'*2\r\n$3\r\nGET\r\n:5\r\n',
+                     b'*1\r\n$4\r\nPINGxx', b'*1\r\n$ 4\r\nPING\r\n'):
             with self.subTest(data):
                 self.assertIn('rotocol', self.assert_refused(data))
 
@@ -177,7 +178,7 @@ class BadClients(ProcessTest):
 
 
 class BadNodes(ProcessTest):
-    """Servers that are no Redis at all, or one gone mad: the client gets an error with their name."""
+    """Servers that are no Redis, or one gone mad: the client gets an error with their name."""
 
     def check(self, answer, **pool_options):
         node = FakeNode(answer)

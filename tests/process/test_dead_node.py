@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A server that stops, dies and comes back: its keys get an error that names it within the deadline,
-the keys of the others are not disturbed, and it is used again as soon as it answers."""
+"""A server that stops, dies and comes back: its keys get an error that names it within the
+deadline, those of the others are not disturbed, and it is used again as soon as it answers."""
 import threading
 import time
 import unittest
