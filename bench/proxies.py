@@ -77,7 +77,7 @@ def run_rounds(targets, options):
         for depth in options.depths:
             for test in options.tests:
                 for name, process in targets.items():
-                    progress(f'round {round_number + 1} of {options.rounds}: {test} P{depth} {name}')
+                    progress(f'round {round_number + 1}/{options.rounds}: {test} P{depth} {name}')
                     found.setdefault((name, test, depth), []).append(
                         measure(process, test, depth, options))
     progress('')

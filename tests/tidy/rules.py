@@ -81,8 +81,8 @@ PURE_LAYERS = {
     'wire': STANDARD_HEADERS,
     'router': STANDARD_HEADERS | {'sys/uio.h'},
 }
-# io.h has two implementations; only they may name what is below it.
-IO_UV_ONLY = {'uv.h'}
+# io.h has two implementations; only one of them names libuv.
+UV_FILES = re.compile(r'src/io/io_uv\w*\.[ch]')
 
 
 def layers(tree):
@@ -107,8 +107,8 @@ def check_include(path, layer, quote, name):
         return f'{layer} may not use {top}: it comes later or apart'
     if layer in PURE_LAYERS and name not in PURE_LAYERS[layer]:
         return f'{layer} does no I/O and may not include <{name}>'
-    if name in IO_UV_ONLY and not path.endswith('/io_uv.c'):
-        return f'only io_uv.c knows libuv, not {path}'
+    if name == 'uv.h' and not UV_FILES.fullmatch(path):
+        return f'only src/io/io_uv* knows libuv, not {path}'
     return None
 
 
