@@ -18,7 +18,10 @@ struct buffer {
     size_t head, len, capacity;
 };
 
-#define BUFFER_INIT {NULL, 0, 0, 0}
+#define BUFFER_INIT                                                                                \
+    {                                                                                              \
+        NULL, 0, 0, 0                                                                              \
+    }
 
 /* Frees the memory and leaves an empty buffer. */
 void buffer_release(struct buffer *buffer);
@@ -31,7 +34,7 @@ char *buffer_reserve(struct buffer *buffer, size_t more);
 
 static inline char *buffer_bytes(const struct buffer *buffer)
 {
-    return buffer->data + buffer->head;
+    return buffer->data ? buffer->data + buffer->head : NULL;
 }
 
 static inline size_t buffer_room(const struct buffer *buffer)

@@ -1,6 +1,6 @@
 /*
- * Random numbers from a seed: the same seed gives the same run on every machine. splitmix64 (Steele,
- * Lea and Flood 2014), one word of state. Not for secrets.
+ * Random numbers from a seed: the same seed gives the same run on every machine. splitmix64
+ * (Steele, Lea and Flood 2014), one word of state. Not for secrets.
  */
 #ifndef BASE_RANDOM_H
 #define BASE_RANDOM_H

@@ -28,15 +28,16 @@ enum engine {
 
 /* Bounds of everything. */
 struct router_limits {
-    uint32_t client_count_max;  /* of the whole router; more are told so and closed */
-    uint32_t pipeline_max;      /* requests of one client under way; then it is not read from */
-    size_t client_memory_max;   /* bytes that one client may hold in requests and replies; a client
-                                   over it that does not read its replies is closed */
-    uint32_t key_len_max;       /* bytes */
-    uint32_t node_queue_max;    /* requests under way on one connection to a node */
-    size_t reply_len_max;       /* bytes of one reply of a node */
-    uint64_t half_request_ms;   /* a client that began a request and sends no more is closed; 0: never */
-    uint64_t idle_ms;           /* a client that sends nothing at all is closed; 0: never */
+    uint32_t client_count_max; /* of the whole router; more are told so and closed */
+    uint32_t pipeline_max;     /* requests of one client under way; then it is not read from */
+    size_t client_memory_max;  /* bytes that one client may hold in requests and replies; a client
+                                  over it that does not read its replies is closed */
+    uint32_t key_len_max;      /* bytes */
+    uint32_t node_queue_max;   /* requests under way on one connection to a node */
+    size_t reply_len_max;      /* bytes of one reply of a node */
+    uint64_t
+        half_request_ms; /* a client that began a request and sends no more is closed; 0: never */
+    uint64_t idle_ms;    /* a client that sends nothing at all is closed; 0: never */
     struct resp_limits request;
 };
 
@@ -44,11 +45,11 @@ struct pool_settings {
     const char *name;
     const char *listen; /* the clients' address */
     enum engine engine;
-    struct cw_map *map;            /* the first generation; its nodes' addresses are io.h addresses */
-    uint32_t connections;          /* to each node, of each worker and protocol: 1 .. 16 */
-    uint64_t timeout_ms;           /* a request not answered by then fails, naming the node */
-    uint64_t probe_interval_ms;    /* how often a node that failed is asked with PING, at first */
-    uint64_t probe_interval_max_ms; /* doubling up to this */
+    struct cw_map *map;         /* the first generation; its nodes' addresses are io.h addresses */
+    uint32_t connections;       /* to each node, of each worker and protocol: 1 .. 16 */
+    uint64_t timeout_ms;        /* a request not answered by then fails, naming the node */
+    uint64_t probe_interval_ms; /* how often a node that failed is asked with PING, at first */
+    uint64_t probe_interval_max_ms;  /* doubling up to this */
     const char *username, *password; /* for the nodes; NULL: none */
     const char *client_password;     /* asked from clients; NULL: none */
 };
@@ -92,12 +93,13 @@ struct cw_map *router_map(struct router *router, uint32_t pool);
 typedef void (*worker_visit)(struct worker *worker, void *context);
 int router_visit(struct router *router, worker_visit visit, io_callback done, void *context);
 
-/* ---- what a worker knows (inside a visit) ----------------------------------------------------- */
+/* ---- what a worker knows (inside a visit) -----------------------------------------------------
+ */
 
 enum node_health {
-    NODE_UP,       /* answers */
-    NODE_PROBING,  /* not known yet: being connected and asked with PING */
-    NODE_DOWN,     /* missed a deadline or cannot be reached; keys fail at once until PING answers */
+    NODE_UP,      /* answers */
+    NODE_PROBING, /* not known yet: being connected and asked with PING */
+    NODE_DOWN,    /* missed a deadline or cannot be reached; keys fail at once until PING answers */
 };
 
 struct node_report {

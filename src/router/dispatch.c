@@ -1,0 +1,245 @@
+/*
+ * Dispatch: who answers a request? The command table says where its keys are; the map says who owns
+ * them. One owner: the bytes are relayed as they are. Several: split where the result is the same,
+ * else refused with an error that names two of the nodes. Nothing is ever silently misplaced.
+ */
+#include "router/internal.h"
+
+#include <stdio.h>
+#include <strings.h>
+
+enum { SHOWN_LEN = 64 }; /* of a key or name in an error */
+
+const char *printable(struct slice text, char *ret_text, size_t size)
+{
+    size_t len = 0;
+    for (size_t i = 0; i < text.len && len + 4 < size; i++) {
+        unsigned char byte = (unsigned char)text.ptr[i];
+        ret_text[len++] = byte >= 0x20 && byte != 0x7f ? (char)byte : '?';
+    }
+    if (len < text.len)
+        len += (size_t)snprintf(ret_text + len, size - len, "...");
+    ret_text[len] = '\0';
+    return ret_text;
+}
+
+bool append_request(struct buffer *out, const struct parsed *parsed)
+{
+    if (!parsed->request->is_inline)
+        return buffer_append(out, parsed->bytes, parsed->request->length);
+    bool fine = resp_write_array(out, parsed_arg_count(parsed));
+    for (uint32_t i = 0; fine && i < parsed_arg_count(parsed); i++) {
+        struct slice arg = parsed_arg(parsed, i);
+        fine = resp_write_bulk(out, arg.ptr, arg.len);
+    }
+    return fine;
+}
+
+void relay(struct client *client, const struct parsed *parsed, uint32_t node_number)
+{
+    struct worker *worker = client->worker;
+    struct link *link = node_link(client->pool->nodes[node_number], client);
+    char text[512];
+    if (!link_accepts(link, text, sizeof text)) {
+        client_error(client, text);
+        return;
+    }
+    struct request *request = request_borrow(worker, client, REQUEST_RELAY);
+    if (!request || !append_request(&link->out, parsed)) {
+        client_error(client, "ERR out of memory");
+        return;
+    }
+    request->len = parsed->request->length;
+    client_enqueue(client, request);
+    link_send(link, request);
+}
+
+/* ---- refusals ---------------------------------------------------------------------------------
+ */
+
+static void refuse_unknown(struct client *client, const struct parsed *parsed)
+{
+    char name[SHOWN_LEN + 4];
+    client_errorf(client,
+                  "ERR unknown command '%s'; a module's command must be declared in the "
+                  "configuration (pools.%s.commands)",
+                  printable(parsed_arg(parsed, 0), name, sizeof name),
+                  client->pool->settings->name);
+}
+
+static void refuse_arity(struct client *client, const struct parsed *parsed)
+{
+    char name[SHOWN_LEN];
+    uint32_t len = 0;
+    for (; parsed->command->name[len] && len < SHOWN_LEN - 1; len++)
+        name[len] = (char)(parsed->command->name[len] | 0x20);
+    name[len] = '\0';
+    client_errorf(client, "ERR wrong number of arguments for '%s' command", name);
+}
+
+/* Why a command is not for this pool or this router, or NULL. */
+static bool is_refused(struct client *client, const struct command *command)
+{
+    const char *format = NULL;
+    if (command->route == COMMAND_REFUSED)
+        format = "ERR '%s' is not available through the router: %s";
+    else if (command->flags & COMMAND_BLOCKING)
+        format = "ERR '%s' may wait, and would hold up the connection that all clients share; "
+                 "it is not available through the router";
+    else if (client->pool->settings->engine == ENGINE_EMBEDDED && command->route != COMMAND_LOCAL &&
+             !(command->flags & COMMAND_EMBEDDED))
+        format = "ERR '%s' is not served by embedded nodes; use a pool with engine: redis";
+    if (!format)
+        return false;
+    client->worker->report.refused_commands++;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+#pragma GCC diagnostic ignored "-Wformat-extra-args"
+    client_errorf(client, format, command->name, command->summary);
+#pragma GCC diagnostic pop
+    return true;
+}
+
+static void refuse_crossing(struct client *client, const struct parsed *parsed,
+                            const uint32_t *owners, uint32_t other)
+{
+    const struct command_key_range *keys = &parsed->keys;
+    uint32_t other_arg = other < keys->count ? keys->first + other * keys->step : keys->extra;
+    char first[SHOWN_LEN], second[SHOWN_LEN];
+    client->worker->report.refused_commands++;
+    client_errorf(client,
+                  "CROSSNODE '%s' needs all its keys on one node, but '%s' is on '%s' and '%s' on "
+                  "'%s'; a common hash tag, as in {x}1 and {x}2, keeps keys together",
+                  parsed->command->name,
+                  printable(parsed_arg(parsed, keys->first), first, sizeof first),
+                  client->pool->nodes[owners[0]]->id,
+                  printable(parsed_arg(parsed, other_arg), second, sizeof second),
+                  client->pool->nodes[owners[other]]->id);
+}
+
+/* ---- keyed commands ---------------------------------------------------------------------------
+ */
+
+static uint32_t owner_of(const struct client *client, struct slice key)
+{
+    return cw_locate(client->pool->map, cw_hash_tagged(key.ptr, key.len));
+}
+
+/* Checks the lengths of all keys and finds their owners, the extra key's last. Returns how many, 0
+ * after an error was answered. */
+static uint32_t find_owners(struct client *client, const struct parsed *parsed,
+                            uint32_t *ret_owners)
+{
+    const struct command_key_range *keys = &parsed->keys;
+    uint32_t key_len_max = client->worker->limits->key_len_max;
+    uint32_t count = keys->count + (keys->extra ? 1 : 0);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t arg = i < keys->count ? keys->first + i * keys->step : keys->extra;
+        struct slice key = parsed_arg(parsed, arg);
+        if (key.len > key_len_max) {
+            client_errorf(client, "ERR a key of %zu bytes is over the limit of %u (limits.key)",
+                          key.len, key_len_max);
+            return 0;
+        }
+        ret_owners[i] = owner_of(client, key);
+    }
+    return count;
+}
+
+static void dispatch_many_keys(struct client *client, const struct parsed *parsed)
+{
+    struct worker *worker = client->worker;
+    uint32_t *owners = worker_numbers(&worker->owners, &worker->owners_capacity,
+                                      parsed->keys.count + 1);
+    if (!owners) {
+        client_error(client, "ERR out of memory");
+        return;
+    }
+    uint32_t count = find_owners(client, parsed, owners);
+    uint32_t other = 1;
+    while (other < count && owners[other] == owners[0])
+        other++;
+    if (count == 0)
+        return;
+    if (other == count)
+        relay(client, parsed, owners[0]);
+    else if (parsed->command->merge == MERGE_NONE)
+        refuse_crossing(client, parsed, owners, other);
+    else
+        split_by_keys(client, parsed, owners);
+}
+
+/* XREAD and XREADGROUP wait when they have BLOCK, which is an option of theirs. */
+static bool has_block_option(const struct parsed *parsed)
+{
+    if (parsed->command->keys != KEYS_STREAMS)
+        return false;
+    for (uint32_t i = 1; i < parsed->keys.first; i++) {
+        struct slice arg = parsed_arg(parsed, i);
+        if (arg.len == 5 && strncasecmp(arg.ptr, "BLOCK", 5) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void dispatch_keyed(struct client *client, struct parsed *parsed)
+{
+    const char *reason = command_find_keys(parsed->command, parsed->request, parsed->bytes,
+                                           &parsed->keys);
+    if (reason) {
+        client_errorf(client, "ERR %s", reason);
+    } else if (has_block_option(parsed)) {
+        client_errorf(client,
+                      "ERR '%s' with BLOCK would hold up the connection that all clients "
+                      "share; it is not available through the router",
+                      parsed->command->name);
+    } else if (parsed->keys.count + (parsed->keys.extra ? 1 : 0) > 1) {
+        dispatch_many_keys(client, parsed);
+    } else if (parsed->keys.count == 0) {
+        /* A script without keys may run anywhere: on the first node, so that it is always one. */
+        relay(client, parsed, 0);
+    } else {
+        uint32_t owner;
+        if (find_owners(client, parsed, &owner))
+            relay(client, parsed, owner);
+    }
+}
+
+/* ---- all commands -----------------------------------------------------------------------------
+ */
+
+/* Before AUTH, where a password is asked for, only what makes a connection. */
+static bool is_allowed(const struct client *client, const struct command *command)
+{
+    return client->authenticated || command->id == CMD_AUTH || command->id == CMD_HELLO ||
+           command->id == CMD_QUIT || command->id == CMD_RESET;
+}
+
+static void dispatch_known(struct client *client, struct parsed *parsed)
+{
+    switch (parsed->command->route) {
+    case COMMAND_KEYED: dispatch_keyed(client, parsed); break;
+    case COMMAND_LOCAL: local_command(client, parsed); break;
+    case COMMAND_ALL: split_to_all(client, parsed); break;
+    case COMMAND_SCAN: scan_command(client, parsed); break;
+    case COMMAND_REFUSED: break; /* answered before */
+    }
+}
+
+void dispatch(struct client *client, struct resp_request *request, const char *bytes)
+{
+    struct parsed parsed = {.request = request, .bytes = bytes};
+    struct slice name = resp_request_arg(request, bytes, 0);
+    parsed.command = command_find(name.ptr, name.len);
+    client->requests++;
+    client->worker->report.requests++;
+    client->last_command = parsed.command;
+    if (!parsed.command)
+        refuse_unknown(client, &parsed);
+    else if (!is_allowed(client, parsed.command))
+        client_error(client, "NOAUTH Authentication required.");
+    else if (!command_arity_fits(parsed.command, request->arg_count))
+        refuse_arity(client, &parsed);
+    else if (!is_refused(client, parsed.command))
+        dispatch_known(client, &parsed);
+}

@@ -1,0 +1,318 @@
+/*
+ * The router from the inside: what its files share. Everything here belongs to one worker and is
+ * touched by that worker's loop only, except struct router, which is read-only after its creation
+ * but for the parts under its lock.
+ *
+ * How a request travels:
+ *
+ *   client.c   reads bytes, cuts requests          dispatch.c  who answers it?
+ *   local.c    the router itself                   link.c      a node: relayed bytes, replies in
+ * order split.c    several nodes, replies merged       request.c   the promise of a reply, kept in
+ * order
+ *
+ * Nothing is sent while a turn of the loop runs: links and clients that have output put themselves
+ * on the worker's lists, and worker.c flushes each once at the turn's end.
+ */
+#ifndef ROUTER_INTERNAL_H
+#define ROUTER_INTERNAL_H
+
+#include "base/assert.h"
+#include "base/buffer.h"
+#include "base/list.h"
+#include "base/mutex.h"
+#include "base/random.h"
+#include "router/router.h"
+
+enum {
+    READ_CHUNK = 64 * 1024,   /* bytes read at once, into the worker's one read buffer */
+    BUFFER_KEEP = 64 * 1024,  /* an empty buffer larger than this is given back */
+    TICK_MS = 10,             /* how often deadlines are looked at while any is running */
+    REQUESTS_PER_READ = 4096, /* cut from one read before the other clients get their turn */
+    PROTOCOLS = 2,            /* RESP2 and RESP3, each with its own connections to a node */
+    NAME_LEN_MAX = 64,        /* of CLIENT SETNAME and its kind */
+};
+
+/* ---- requests: promises of a reply ------------------------------------------------------------
+ */
+
+enum request_kind {
+    REQUEST_RELAY, /* the node's reply is the client's reply */
+    REQUEST_SCAN,  /* so it is, but for the cursor */
+    REQUEST_SPLIT, /* answered by its parts */
+    REQUEST_PART,  /* a part of a split; has no client of its own */
+    REQUEST_READY, /* the reply was known at once, but had to wait for its turn */
+};
+
+/* One request of a client from parsed to answered. It is in its client's queue (in order) until it
+ * is answered and all before it are, and in a link's queue while a node has it. */
+struct request {
+    struct request *next;  /* in the client's queue; or in the worker's list of free ones */
+    struct client *client; /* NULL when it has gone, and for parts */
+    enum request_kind kind;
+    bool in_flight; /* a link or the parts of a split will still come back to it */
+    bool answered;
+    uint32_t len;         /* bytes of the request that count as held by the client */
+    uint32_t node;        /* SCAN: the number of the node asked */
+    uint64_t deadline_ms; /* while a link has it */
+    uint64_t started_ns;
+    struct pool *pool;
+    struct split *split; /* SPLIT: its own; PART: its parent's */
+    uint32_t part;       /* PART: its number */
+    struct buffer reply; /* answered, and waiting for those before it */
+};
+
+struct request *request_borrow(struct worker *worker, struct client *client,
+                               enum request_kind kind);
+void request_return(struct worker *worker, struct request *request);
+/* The reply has come: passes it on to the client, or to the split. */
+void request_answer(struct worker *worker, struct request *request, const char *reply, size_t len);
+/* Answers with an error line ("-" text). */
+void request_fail(struct worker *worker, struct request *request, const char *text);
+
+/* ---- splits -----------------------------------------------------------------------------------
+ */
+
+/* A command that went to several nodes. */
+struct split {
+    struct request *parent;
+    enum command_merge merge;
+    uint32_t part_count, parts_waiting;
+    uint32_t key_count;     /* ARRAY: keys in the order in which they were asked */
+    uint32_t *part_of_key;  /* ARRAY: which part answers key i */
+    struct buffer *replies; /* one a part */
+};
+
+struct parsed; /* a request just parsed, see below */
+
+/* Sends a command to the owners of its keys; owners[i] is the node of key i. */
+void split_by_keys(struct client *client, const struct parsed *parsed, const uint32_t *owners);
+/* Sends a command as it is to every node. */
+void split_to_all(struct client *client, const struct parsed *parsed);
+void split_part_answered(struct worker *worker, struct request *part, const char *reply,
+                         size_t len);
+void split_destroy(struct split **split);
+
+/* ---- links: connections to nodes --------------------------------------------------------------
+ */
+
+enum link_state {
+    LINK_CLOSED,     /* no connection; a request or the retry time opens it */
+    LINK_CONNECTING, /* waits for the connection */
+    LINK_GREETING,   /* waits for the answers to AUTH, HELLO and PING */
+    LINK_READY,
+};
+
+/* A queue of requests under way, in the order in which the node will answer. */
+struct flight {
+    struct request **ring; /* capacity is a power of two */
+    uint32_t head, count, capacity;
+};
+
+struct link {
+    struct node *node;
+    int protocol; /* 2 or 3 */
+    enum link_state state;
+    struct io_conn *conn;
+    struct buffer out, in;
+    struct resp_scanner scanner; /* of the first reply in `in` */
+    struct flight flight;
+    uint32_t greetings_waiting;
+    uint64_t deadline_ms; /* CONNECTING and GREETING: until when */
+    uint64_t retry_at_ms; /* CLOSED: not before; 0: as soon as there is need */
+    uint64_t backoff_ms;
+    bool blocked; /* the last write was short: wait for IO_WRITABLE */
+    struct list dirty;
+};
+
+struct node {
+    struct pool *pool;
+    char *id, *address;
+    enum node_health health;
+    bool retired;       /* no longer in the map; goes when its links are empty */
+    struct link *links; /* connections of RESP2, then those of RESP3 */
+    uint64_t requests, errors, timeouts, reconnects, bytes_in, bytes_out, last_answer_ms;
+    char why[96]; /* DOWN: what happened, for the error of its keys */
+    struct list in_retired;
+};
+
+struct node *node_create(struct pool *pool, const struct cw_node *described);
+/* Fails what is under way and closes. */
+void node_destroy(struct node **node);
+/* Looks at deadlines and retries. Returns whether anything is running that needs a next look. */
+bool node_tick(struct node *node);
+uint32_t node_in_flight(const struct node *node);
+
+/* It has answered a PING; it has failed to (a sentence part that follows its name). */
+void node_is_up(struct node *node);
+void node_is_down(struct node *node, const char *why);
+
+void link_init(struct link *link, struct node *node, int protocol);
+/* Fails what is under way, closes, frees. */
+void link_fini(struct link *link);
+/* Looks at the link's deadlines; whether it needs another look. */
+bool link_tick(struct link *link);
+
+/* The link that a client's request to a node takes. */
+struct link *node_link(struct node *node, const struct client *client);
+/* Whether a request may be queued at a link now; if not, the error for it is written to
+ * ret_text. Opens the link if need be. */
+bool link_accepts(struct link *link, char *ret_text, size_t text_size);
+/* Queues a request whose bytes the caller has just appended to link->out. */
+void link_send(struct link *link, struct request *request);
+void link_flush(struct link *link);
+
+/* ---- pools and workers ------------------------------------------------------------------------
+ */
+
+/* A pool as one worker sees it. */
+struct pool {
+    struct worker *worker;
+    const struct pool_settings *settings;
+    uint32_t index;
+    struct cw_map *map;
+    struct node **nodes; /* in the map's order */
+    uint32_t node_count;
+    struct list retired; /* nodes of older maps that still have requests under way */
+    struct io_listener *listener;
+    struct histogram *latency;
+};
+
+/* Puts a map in the place of the old one; links of nodes that stay are kept. 0 or -ENOMEM. */
+int pool_set_map(struct pool *pool, struct cw_map *map);
+/* Looks at deadlines; whether anything is running that needs a next look. */
+bool pool_tick(struct pool *pool);
+void pool_release(struct pool *pool);
+
+struct worker {
+    struct router *router;
+    const struct router_limits *limits;
+    uint32_t index;
+    struct io_loop *loop;
+    struct io_timer *tick;
+    bool ticking;
+    struct pool *pools;
+    struct list clients;
+    struct list dead_clients;  /* freed at the turn's end */
+    struct list dirty_clients; /* have output */
+    struct list dirty_links;   /* have output */
+    struct list resumable;     /* clients with requests already read, and room for them again */
+    struct list partial;       /* clients that owe the rest of a request, the longest first */
+    struct request *free_requests;
+    struct random random;
+    uint64_t next_client;
+    char *read_buffer; /* READ_CHUNK bytes */
+    uint32_t *owners;  /* room for the owners of one request's keys */
+    uint32_t owners_capacity;
+    uint32_t *part_of_node; /* room for one number a node, for splits */
+    uint32_t part_of_node_capacity;
+    struct worker_report report;
+};
+
+void worker_log(const struct worker *worker, int level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Makes sure that deadlines are looked at. */
+void worker_need_tick(struct worker *worker);
+/* A buffer of at least `count` numbers that grows and is kept. NULL when memory is out. */
+uint32_t *worker_numbers(uint32_t **numbers, uint32_t *capacity, uint32_t count);
+
+struct router {
+    struct router_options options; /* its own copy of everything but the maps */
+    struct worker **workers;
+    uint32_t client_count; /* atomic: of all workers */
+    uint64_t started_wall_ms;
+    struct mutex lock;    /* guards maps */
+    struct cw_map **maps; /* the newest of each pool */
+};
+
+/* ---- clients ----------------------------------------------------------------------------------
+ */
+
+struct client {
+    struct pool *pool;
+    struct worker *worker;
+    struct io_conn *conn;
+    uint64_t id;
+    int protocol;
+    bool authenticated;
+    bool closing; /* answers what it owes, reads nothing more, and closes */
+    bool dead;    /* closed; freed at the turn's end */
+    bool stopped; /* is not read from: too much under way */
+    bool blocked; /* the last write was short */
+    struct buffer in, out;
+    struct resp_request parser;
+    struct request *first, *last; /* requests not passed on yet, in order */
+    uint32_t queued;
+    size_t held; /* bytes of requests under way and of replies that wait */
+    uint64_t connected_ms, last_ms, partial_since_ms;
+    uint64_t requests;
+    char name[NAME_LEN_MAX + 1], lib_name[NAME_LEN_MAX + 1], lib_version[NAME_LEN_MAX + 1];
+    const struct command *last_command;
+    struct list in_worker, dirty, resumable, partial;
+};
+
+/* A request as dispatch sees it. */
+struct parsed {
+    const struct command *command;
+    struct resp_request *request;
+    const char *bytes; /* where it starts */
+    struct command_key_range keys;
+};
+
+static inline struct slice parsed_arg(const struct parsed *parsed, uint32_t i)
+{
+    return resp_request_arg(parsed->request, parsed->bytes, i);
+}
+
+static inline uint32_t parsed_arg_count(const struct parsed *parsed)
+{
+    return parsed->request->arg_count;
+}
+
+void client_accept(void *pool, struct io_conn *conn);
+/* Closes at once; the memory goes at the turn's end, so that callers up the stack may still look.
+ */
+void client_close(struct client *client);
+void client_free(struct client *client);
+void client_finish(struct client *client);
+void client_flush(struct client *client);
+void client_resume(struct client *client);
+/* Called when a request was answered: passes on what is in order. */
+void client_answered(struct client *client);
+/* Where a reply known now goes; after writing, call client_replied(). NULL when memory is out. */
+struct buffer *client_reply(struct client *client);
+void client_replied(struct client *client);
+/* An error reply known now. */
+void client_error(struct client *client, const char *text);
+void client_errorf(struct client *client, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Adds a request to the end of the queue. */
+void client_enqueue(struct client *client, struct request *request);
+/* Puts the client on the list of those that have output. */
+void client_dirty(struct client *client);
+
+/* ---- dispatch and the router's own commands ---------------------------------------------------
+ */
+
+/* Answers one parsed request or sends it on. */
+void dispatch(struct client *client, struct resp_request *request, const char *bytes);
+/* Relays a request to one node. */
+void relay(struct client *client, const struct parsed *parsed, uint32_t node);
+/* Appends the request as an array of bulk strings, whatever form it came in. */
+bool append_request(struct buffer *out, const struct parsed *parsed);
+/* "'a', 'b'"-safe text of bytes from the network: printable, cut at size. */
+const char *printable(struct slice text, char *ret_text, size_t size);
+
+/* Whether a text is a word, in any case. */
+bool slice_is(struct slice text, const char *word);
+void reply_ok(struct client *client);
+/* Sets a client's name of some kind. NULL, or the error. */
+const char *set_name(char *name, struct slice text);
+
+void local_command(struct client *client, const struct parsed *parsed);
+void client_command(struct client *client, const struct parsed *parsed);
+void command_command(struct client *client, const struct parsed *parsed);
+void info_command(struct client *client, const struct parsed *parsed);
+void scan_command(struct client *client, const struct parsed *parsed);
+void scan_answered(struct worker *worker, struct request *request, const char *reply, size_t len);
+
+#endif

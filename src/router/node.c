@@ -1,0 +1,108 @@
+/*
+ * Nodes as one worker sees them: their links, and whether they answer.
+ *
+ * Health is known from answers alone. A connection proves nothing, for a stopped server still
+ * accepts; so every new connection is first asked with PING, and a node that missed a deadline, or
+ * could not be reached, is DOWN until it has answered one. While it is DOWN its keys fail at once,
+ * with an error that says which node and why; other nodes' keys are not touched, and nothing is
+ * re-placed.
+ */
+#include "router/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t link_count(const struct node *node)
+{
+    return PROTOCOLS * node->pool->settings->connections;
+}
+
+struct node *node_create(struct pool *pool, const struct cw_node *described)
+{
+    struct node *node = calloc(1, sizeof *node);
+    if (!node)
+        return NULL;
+    node->pool = pool;
+    node->health = NODE_PROBING;
+    node->id = strdup(described->id);
+    node->address = strdup(described->address ? described->address : "");
+    node->links = calloc(link_count(node), sizeof *node->links);
+    if (!node->id || !node->address || !node->links) {
+        free(node->id);
+        free(node->address);
+        free(node->links);
+        free(node);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < link_count(node); i++)
+        link_init(&node->links[i], node, i < pool->settings->connections ? 2 : 3);
+    return node;
+}
+
+void node_destroy(struct node **node_ptr)
+{
+    struct node *node = *node_ptr;
+    *node_ptr = NULL;
+    if (!node)
+        return;
+    node->retired = true;
+    for (uint32_t i = 0; i < link_count(node); i++)
+        link_fini(&node->links[i]);
+    free(node->links);
+    free(node->id);
+    free(node->address);
+    free(node);
+}
+
+bool node_tick(struct node *node)
+{
+    bool is_running = false;
+    for (uint32_t i = 0; i < link_count(node); i++)
+        is_running |= link_tick(&node->links[i]);
+    return is_running;
+}
+
+uint32_t node_in_flight(const struct node *node)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < link_count(node); i++)
+        count += node->links[i].flight.count;
+    return count;
+}
+
+struct link *node_link(struct node *node, const struct client *client)
+{
+    uint32_t connections = node->pool->settings->connections;
+    uint32_t first = client->protocol == 3 ? connections : 0;
+    /* All requests of a client take one link, so that they reach the node in their order. */
+    return &node->links[first + (connections == 1 ? 0 : client->id % connections)];
+}
+
+static void log_health(const struct node *node, int level, const char *event)
+{
+    worker_log(node->pool->worker, level,
+               "event=%s pool=%s node=%s address=%s worker=%u reason=\"%s\"", event,
+               node->pool->settings->name, node->id, node->address, node->pool->worker->index,
+               node->why);
+}
+
+void node_is_up(struct node *node)
+{
+    node->last_answer_ms = io_now_ms(node->pool->worker->loop);
+    if (node->health == NODE_UP)
+        return;
+    if (node->health == NODE_DOWN)
+        log_health(node, 1, "node_up");
+    node->health = NODE_UP;
+    node->why[0] = '\0';
+}
+
+void node_is_down(struct node *node, const char *why)
+{
+    bool was_down = node->health == NODE_DOWN;
+    snprintf(node->why, sizeof node->why, "%s", why);
+    node->health = NODE_DOWN;
+    if (!was_down)
+        log_health(node, 2, "node_down");
+}
