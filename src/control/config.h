@@ -1,0 +1,98 @@
+/*
+ * The configuration: a YAML file read by the table of options (options.def) into plain structs,
+ * every problem reported with its line and column, and from there into what the router is made of.
+ *
+ * Reading does no harm whatever the file holds: its length, depth and number of values are bounded,
+ * anchors and aliases are refused. Not thread-safe; a configuration is constant once it is read.
+ */
+#ifndef CONTROL_CONFIG_H
+#define CONTROL_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "control/problems.h"
+
+struct router_options;
+struct yaml_node;
+struct yaml_tree;
+
+/* Members without a unit in their names are counts, bytes or choices; see options.def for each. */
+struct config_limits {
+    int64_t clients, pipeline, client_memory, arguments, key, value, request, inline_len, reply;
+    int64_t node_queue, half_request_ms, idle_ms;
+};
+
+struct config_node {
+    const struct yaml_node *yaml; /* where it stands in the file */
+    const char *id, *address, *zone;
+    int64_t weight;
+};
+
+/* A command of a module, for command_declare(). */
+struct config_command {
+    const struct yaml_node *yaml;
+    const char *name;
+    int64_t arity, first_key, last_key, step, write;
+};
+
+struct config_pool {
+    const struct yaml_node *yaml, *name_yaml;
+    const char *name, *listen, *listen_memcached;
+    const char *username, *password, *client_password;
+    int64_t engine, placement, slots, tokens, connections; /* enum engine, enum cw_placement */
+    int64_t timeout_ms, probe_interval_ms, probe_interval_max_ms;
+    int64_t durability; /* enum durability */
+    int64_t size_max;
+    struct config_node *nodes;
+    size_t node_count;
+    struct config_command *commands;
+    size_t command_count;
+    struct cw_map *map; /* the first generation; NULL until config_make_maps() */
+};
+
+struct config {
+    struct yaml_tree *tree; /* owns every text */
+    const struct yaml_node *yaml;
+    const char *data_dir, *admin, *map_store_file, *map_store_etcd;
+    int64_t workers, log_level;
+    struct config_limits limits;
+    struct config_pool *pools;
+    size_t pool_count;
+};
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+enum { CONFIG_FILE_LEN_MAX = 16 << 20 };
+
+/* Reads a text. 0, or -EINVAL with at least one problem, or -ENOMEM (a problem too). */
+int config_parse(const char *text, size_t len, struct problems *problems,
+                 struct config **ret_config);
+/* Reads a file: the same, and every way in which a file cannot be read is a problem. */
+int config_read(const char *path, struct problems *problems, struct config **ret_config);
+/* What `clockwise serve` uses without a file: one pool of three embedded nodes. Never NULL unless
+ * memory is out. */
+struct config *config_default(void);
+/* The text of that, for people to start from. Static storage. */
+const char *config_default_text(void);
+void config_destroy(struct config **config);
+
+/* Checks what concerns several values at once, after the reading and after command line options
+ * were laid over it. Adds problems; 0 or -EINVAL. */
+int config_check(const struct config *config, struct problems *problems);
+/* Makes each pool's map. The cost is cw_map_create()'s. 0, -EINVAL with problems, or -ENOMEM. */
+int config_make_maps(struct config *config, struct problems *problems);
+
+const struct config_pool *config_find_pool(const struct config *config, const char *name);
+
+/* ---- to the router --------------------------------------------------------------------------- */
+
+/* The number of workers, where 0 was asked for. */
+uint32_t config_worker_count(const struct config *config);
+
+/* What router_create() takes, after config_make_maps(). The caller frees ret_options->pools; all
+ * else is the configuration's. 0 or -ENOMEM. */
+int config_to_router(const struct config *config, struct router_options *ret_options);
+
+#endif
