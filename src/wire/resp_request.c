@@ -82,9 +82,10 @@ static uint64_t length_min(const struct resp_request *request)
     return request->position + missing * ARG_LEN_MIN;
 }
 
-static enum resp_result more(struct resp_request *request)
+static enum resp_result more(struct resp_request *request, size_t len)
 {
-    request->need = (uint32_t)length_min(request);
+    uint64_t need = length_min(request);
+    request->need = need > len ? (uint32_t)need : (uint32_t)len + 1; /* else a length line is cut */
     return RESP_MORE;
 }
 
@@ -192,7 +193,7 @@ static enum resp_result read_args(struct resp_request *request, const char *byte
         if (result == RESP_BAD)
             return RESP_BAD;
     }
-    return more(request);
+    return more(request, len);
 }
 
 enum resp_result resp_request_parse(struct resp_request *request, const char *bytes, size_t len,
