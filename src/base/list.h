@@ -38,6 +38,18 @@ static inline void list_push_back(struct list *head, struct list *link)
     head->prev = link;
 }
 
+/* Moves all members to the end of another list, in their order. */
+static inline void list_move_all(struct list *to, struct list *from)
+{
+    if (list_is_empty(from))
+        return;
+    from->next->prev = to->prev;
+    to->prev->next = from->next;
+    from->prev->next = to;
+    to->prev = from->prev;
+    list_init(from);
+}
+
 static inline void list_remove(struct list *link)
 {
     link->prev->next = link->next;

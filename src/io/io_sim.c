@@ -1,0 +1,2 @@
+/* The simulated network. */
+#include "io/io_sim.h"
