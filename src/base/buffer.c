@@ -7,6 +7,8 @@
 
 enum { BUFFER_FIRST_CAPACITY = 512 };
 
+char buffer_nothing[1];
+
 void buffer_release(struct buffer *buffer)
 {
     free(buffer->data);

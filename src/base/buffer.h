@@ -32,9 +32,13 @@ void buffer_trim(struct buffer *buffer, size_t keep_max);
  * is out. The bytes count only after buffer_added(). */
 char *buffer_reserve(struct buffer *buffer, size_t more);
 
+/* Where the bytes of a buffer are that never had any. */
+extern char buffer_nothing[1];
+
+/* Never NULL; valid until the buffer changes. */
 static inline char *buffer_bytes(const struct buffer *buffer)
 {
-    return buffer->data ? buffer->data + buffer->head : NULL;
+    return buffer->data ? buffer->data + buffer->head : buffer_nothing;
 }
 
 static inline size_t buffer_room(const struct buffer *buffer)

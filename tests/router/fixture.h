@@ -161,7 +161,7 @@ static void text_on_event(void *context, int events)
         text_read(client);
 }
 
-static struct text_client *text_client_create(const char *address)
+__attribute__((unused)) static struct text_client *text_client_create(const char *address)
 {
     struct text_client *client = calloc(1, sizeof *client);
     CW_ASSERT(io_loop_create(&client->loop) == 0);
@@ -169,7 +169,7 @@ static struct text_client *text_client_create(const char *address)
     return client;
 }
 
-static void text_client_destroy(struct text_client *client)
+__attribute__((unused)) static void text_client_destroy(struct text_client *client)
 {
     io_close(&client->conn);
     io_loop_destroy(&client->loop);
@@ -191,7 +191,7 @@ static void text_send(struct text_client *client, const char *text)
 
 /* Sends, runs the world for a while, and returns all that came back since the last call (static
  * storage, terminated). */
-static const char *text_ask_for(struct text_client *client, const char *text, uint64_t run_ms)
+__attribute__((unused)) static const char *text_ask_for(struct text_client *client, const char *text, uint64_t run_ms)
 {
     static char answer[1 << 16];
     text_send(client, text);
@@ -204,13 +204,13 @@ static const char *text_ask_for(struct text_client *client, const char *text, ui
     return answer;
 }
 
-static const char *text_ask(struct text_client *client, const char *text)
+__attribute__((unused)) static const char *text_ask(struct text_client *client, const char *text)
 {
     return text_ask_for(client, text, 200);
 }
 
 /* A key that the fixture's map puts on a node: the number-th of them (static storage). */
-static const char *key_on_node(const struct cw_map *map, uint32_t node, uint32_t number)
+__attribute__((unused)) static const char *key_on_node(const struct cw_map *map, uint32_t node, uint32_t number)
 {
     static char keys[8][32];
     static uint32_t turn;
