@@ -29,6 +29,9 @@ struct embedded_node_options {
     enum durability durability;
     uint64_t size_max; /* bytes of the file */
     struct resp_limits limits;
+    size_t
+        reply_len_max; /* of one reply (MGET, KEYS); 0: 64 MiB, or what the longest value needs */
+    bool sync_on_loop; /* everysec without a thread of its own: for the simulation */
 };
 
 struct embedded_node;
