@@ -52,10 +52,13 @@ struct name_key {
 };
 
 struct slot {
-    struct name_key key;
+    uint64_t head, tail;
     const struct command *command; /* NULL: free */
-    bool is_plain;                 /* letters only, at most 16: the key is the whole truth */
+    uint32_t len;
+    bool is_plain; /* letters only, at most 16: the key is the whole truth */
 };
+
+static_assert(sizeof(struct slot) == 32, "two slots a cache line");
 
 static struct command declared[DECLARED_MAX];
 static size_t declared_count;
@@ -102,7 +105,7 @@ static size_t slot_of(const struct name_key *key)
 
 static bool is_same_name(const struct slot *slot, const char *name)
 {
-    return slot->is_plain || strncasecmp(slot->command->name, name, slot->key.len) == 0;
+    return slot->is_plain || strncasecmp(slot->command->name, name, slot->len) == 0;
 }
 
 static inline struct slot *find_slot(const struct name_key *key, const char *name)
@@ -111,8 +114,8 @@ static inline struct slot *find_slot(const struct name_key *key, const char *nam
         struct slot *slot = &slots[i];
         if (!slot->command)
             return slot;
-        if (slot->key.head == key->head && slot->key.tail == key->tail &&
-            slot->key.len == key->len && is_same_name(slot, name))
+        if (slot->head == key->head && slot->tail == key->tail && slot->len == key->len &&
+            is_same_name(slot, name))
             return slot;
     }
 }
@@ -135,7 +138,8 @@ static bool enter(const struct command *command)
     struct slot *slot = find_slot(&key, command->name);
     if (slot->command)
         return false;
-    *slot = (struct slot){key, command, is_plain_name(command->name, len)};
+    *slot = (struct slot){key.head, key.tail, command, (uint32_t)len,
+                          is_plain_name(command->name, len)};
     return true;
 }
 

@@ -60,9 +60,16 @@ struct resp_request {
 };
 
 void resp_request_init(struct resp_request *request);
-/* Frees what it holds and makes it ready for the next request. */
-void resp_request_reset(struct resp_request *request);
+/* Frees what it holds and leaves it as after init. */
 void resp_request_release(struct resp_request *request);
+/* Makes it ready for the next request. As release, but next to nothing when it holds nothing. */
+static inline void resp_request_reset(struct resp_request *request)
+{
+    if (request->args != request->fixed || request->unquoted)
+        resp_request_release(request);
+    request->arg_count = request->args_expected = request->position = 0;
+    request->is_inline = false;
+}
 
 /* Reads on in one request that starts at bytes[0] and of which `len` bytes are there by now (all
  * from its start, not only the new ones). */

@@ -7,34 +7,24 @@
 
 enum { DIGITS_MAX = 19 }; /* of INT64_MAX */
 
-/* Appends a digit; false when the number leaves -INT64_MAX-1 .. INT64_MAX. The magnitude is kept
- * unsigned, where INT64_MIN has one. */
-static bool append_digit(uint64_t *magnitude, uint32_t digit, bool negative)
-{
-    uint64_t max = (uint64_t)INT64_MAX + negative;
-    if (*magnitude > (max - digit) / 10)
-        return false;
-    *magnitude = *magnitude * 10 + digit;
-    return true;
-}
-
 /* Reads sign and digits and stops at the first byte that is neither. BAD when the number is too
- * large or misspelt; MORE when nothing or only a sign stands there. */
+ * large or misspelt; MORE when nothing or only a sign stands there. The magnitude is kept unsigned,
+ * where 19 digits always fit. */
 static enum resp_result read_digits(const char **at, const char *end, int64_t *ret_number)
 {
     const char *p = *at;
     bool negative = p < end && *p == '-';
-    uint64_t magnitude = 0;
-    p += negative;
-    const char *first = p;
+    uint64_t magnitude = 0, max = (uint64_t)INT64_MAX + negative;
+    const char *first = p += negative;
     for (; p < end && (unsigned char)(*p - '0') <= 9; p++) {
-        bool leading_zero = p > first && *first == '0';
-        if (leading_zero || !append_digit(&magnitude, (uint32_t)(*p - '0'), negative))
+        if (p - first == DIGITS_MAX)
             return RESP_BAD;
+        magnitude = magnitude * 10 + (uint64_t)(*p - '0');
     }
     if (p == first)
         return p == end ? RESP_MORE : RESP_BAD;
-    if (negative && magnitude == 0)
+    bool leading_zero = *first == '0' && (negative || p - first > 1);
+    if (leading_zero || magnitude > max)
         return RESP_BAD;
     *at = p;
     *ret_number = (int64_t)(negative ? 0 - magnitude : magnitude);

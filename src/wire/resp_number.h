@@ -20,25 +20,29 @@ static inline bool resp_is_crlf(const char *at)
  * correct. A line has at most 22 bytes, so that reading it again after a cut costs nothing. */
 enum resp_result resp_read_length_line(const char **at, const char *end, int64_t *ret_number);
 
-/* The same for what nearly every line is, one or two digits, when the five bytes after the type
- * byte are there; false: take the long way. No message ends in fewer bytes than these after the
- * type byte of a "$" line ("0 CR LF CR LF"), so that only the last line of a cut buffer loses. */
-static inline bool resp_read_short_length(const char **at, int64_t *ret_number)
+/* A length line as far as it follows the type byte: the number in it, and how many bytes it has; 0
+ * if it was not read. By value, so that the hot loops keep everything in registers. */
+struct resp_line {
+    uint32_t number;
+    uint32_t len;
+};
+
+enum { RESP_SHORT_NUMBER_MAX = 99 };
+
+/* The same for what nearly every line is, one or two digits at `digits`; the five bytes from there
+ * have to exist. No message is shorter than that after the type byte of a string ("0 CR LF CR LF"),
+ * so only the last line of a cut buffer takes the long way. */
+static inline struct resp_line resp_read_short_line(const char *digits)
 {
-    const char *p = *at;
-    uint32_t tens = (uint32_t)(unsigned char)p[0] - '0', ones = (uint32_t)(unsigned char)p[1] - '0';
+    uint32_t tens = (uint32_t)(unsigned char)digits[0] - '0';
+    uint32_t ones = (uint32_t)(unsigned char)digits[1] - '0';
     if (tens > 9)
-        return false;
-    if (resp_is_crlf(p + 1)) {
-        *at = p + 3;
-        *ret_number = tens;
-        return true;
-    }
-    if (ones > 9 || tens == 0 || !resp_is_crlf(p + 2))
-        return false;
-    *at = p + 4;
-    *ret_number = tens * 10 + ones;
-    return true;
+        return (struct resp_line){0, 0};
+    if (resp_is_crlf(digits + 1))
+        return (struct resp_line){tens, 3};
+    if (ones > 9 || tens == 0 || !resp_is_crlf(digits + 2))
+        return (struct resp_line){0, 0};
+    return (struct resp_line){tens * 10 + ones, 4};
 }
 
 #endif

@@ -15,6 +15,7 @@ enum {
     VALUE_LEN_MIN = sizeof "_\r\n" - 1,
     BULK_LEN_MIN = sizeof "$0\r\n\r\n" - 1,
     FORMAT_LEN = sizeof "txt:" - 1, /* the first bytes of a verbatim string */
+    LINE_LEN_SHORT = 24,            /* of every integer; a longer line is worth a call to memchr */
 };
 
 #define REASON_TYPE   "the reply has an unknown type byte"
@@ -53,14 +54,9 @@ static bool may_be_null(char type)
 
 /* The length in the head of a string or an aggregate, elements of pairs counted singly; -1: null.
  * *at is behind the type byte. */
-static inline enum resp_result read_length(char type, const char **at, const char *end,
-                                           int64_t *ret_length)
+static enum resp_result read_length(char type, const char **at, const char *end,
+                                    int64_t *ret_length)
 {
-    if (end - *at >= BULK_LEN_MIN - 1 && resp_read_short_length(at, ret_length)) {
-        if (type == '%' || type == '|')
-            *ret_length *= 2;
-        return RESP_DONE;
-    }
     int64_t length = 0;
     enum resp_result result = resp_read_length_line(at, end, &length);
     if (result != RESP_DONE)
@@ -96,8 +92,8 @@ static enum resp_result scan_line(struct resp_scanner *scanner, const char *byte
 }
 
 /* Jumps over a string, or into an aggregate. */
-static inline enum resp_result scan_length(struct resp_scanner *scanner, const char *bytes,
-                                           size_t len, size_t len_max, bool is_string)
+static enum resp_result scan_length(struct resp_scanner *scanner, const char *bytes, size_t len,
+                                    size_t len_max, bool is_string)
 {
     const char *at = bytes + scanner->position, type = *at++;
     int64_t length = 0;
@@ -121,8 +117,8 @@ static inline enum resp_result scan_length(struct resp_scanner *scanner, const c
     return RESP_DONE;
 }
 
-static inline enum resp_result scan_value(struct resp_scanner *scanner, const char *bytes,
-                                          size_t len, size_t len_max)
+static enum resp_result scan_value(struct resp_scanner *scanner, const char *bytes, size_t len,
+                                   size_t len_max)
 {
     enum shape shape = shape_of(bytes[scanner->position]);
     switch (shape) {
@@ -136,8 +132,51 @@ static inline enum resp_result scan_value(struct resp_scanner *scanner, const ch
     }
 }
 
-enum resp_result resp_scan(struct resp_scanner *scanner, const char *bytes, size_t len,
-                           size_t len_max)
+/* The length of a string of at most 99 bytes or a null, when all of it is there; otherwise 0. */
+static inline size_t short_string_len(const char *at, size_t len)
+{
+    static const char null[] = "$-1\r\n";
+    if (len < BULK_LEN_MIN)
+        return len == sizeof null - 1 && memcmp(at, null, sizeof null - 1) == 0 ? len : 0;
+    struct resp_line line = resp_read_short_line(at + 1);
+    size_t value_len = 1 + line.len + line.number + 2;
+    if (line.len == 0)
+        return memcmp(at, null, sizeof null - 1) == 0 ? sizeof null - 1 : 0;
+    return value_len <= len && resp_is_crlf(at + value_len - 2) ? value_len : 0;
+}
+
+/* The length of a line that is there and short enough to be searched by hand; otherwise 0. */
+static inline size_t short_line_len(const char *at, size_t len)
+{
+    size_t search_len = len < LINE_LEN_SHORT ? len : LINE_LEN_SHORT;
+    for (size_t i = 1; i + 1 < search_len; i++)
+        if (at[i] == '\r')
+            return at[i + 1] == '\n' ? i + 2 : 0;
+    return 0;
+}
+
+/* The hot loop: takes in what most replies are made of. What it does not take it leaves to
+ * scan_value(). `len` is the smaller of what is there and what there may be. */
+static inline void scan_short_values(struct resp_scanner *scanner, const char *bytes, size_t len)
+{
+    size_t at = scanner->position;
+    uint64_t remaining = scanner->remaining;
+    for (; remaining > 0 && at < len; remaining--) {
+        size_t value_len = 0;
+        if (bytes[at] == '$')
+            value_len = short_string_len(bytes + at, len - at);
+        else if (bytes[at] == '+' || bytes[at] == ':')
+            value_len = short_line_len(bytes + at, len - at);
+        if (value_len == 0)
+            break;
+        at += value_len;
+    }
+    scanner->remaining = remaining;
+    scanner->position = at;
+}
+
+__attribute__((noinline)) static enum resp_result
+scan_slowly(struct resp_scanner *scanner, const char *bytes, size_t len, size_t len_max)
 {
     enum resp_result result = RESP_DONE;
     if (scanner->in_line)
@@ -145,6 +184,7 @@ enum resp_result resp_scan(struct resp_scanner *scanner, const char *bytes, size
     while (result == RESP_DONE && scanner->position <= len) {
         if (scanner->position > 0 && !resp_is_crlf(bytes + scanner->position - 2))
             return bad(scanner, REASON_END);
+        scan_short_values(scanner, bytes, len < len_max ? len : len_max);
         if (scanner->remaining == 0)
             return RESP_DONE;
         if (scanner->position == len)
@@ -152,6 +192,17 @@ enum resp_result resp_scan(struct resp_scanner *scanner, const char *bytes, size
         result = scan_value(scanner, bytes, len, len_max);
     }
     return result == RESP_BAD ? RESP_BAD : RESP_MORE;
+}
+
+enum resp_result resp_scan(struct resp_scanner *scanner, const char *bytes, size_t len,
+                           size_t len_max)
+{
+    if (scanner->position == 0) {
+        scan_short_values(scanner, bytes, len < len_max ? len : len_max);
+        if (scanner->remaining == 0)
+            return RESP_DONE;
+    }
+    return scan_slowly(scanner, bytes, len, len_max);
 }
 
 /* ---- one value ------------------------------------------------------------------------------- */

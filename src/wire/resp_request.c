@@ -17,7 +17,10 @@
 #include "base/assert.h"
 #include "wire/resp_number.h"
 
-enum { ARG_LEN_MIN = sizeof "$0\r\n\r\n" - 1 };
+enum {
+    ARG_LEN_MIN = sizeof "$0\r\n\r\n" - 1,
+    FEW_ARGS_LEN_MIN = sizeof "*8\r\n" - 1 + RESP_INLINE_ARGS * ARG_LEN_MIN,
+};
 
 void resp_request_init(struct resp_request *request)
 {
@@ -36,14 +39,6 @@ void resp_request_release(struct resp_request *request)
         free(request->args);
     free(request->unquoted);
     resp_request_init(request);
-}
-
-void resp_request_reset(struct resp_request *request)
-{
-    if (request->args == request->fixed && !request->unquoted)
-        resp_request_init(request);
-    else
-        resp_request_release(request);
 }
 
 static enum resp_result bad(struct resp_request *request, const char *reason)
@@ -95,9 +90,7 @@ static enum resp_result read_count(struct resp_request *request, const char *byt
 {
     const char *at = bytes + 1;
     int64_t count = 0;
-    bool is_short = len >= 6 && resp_read_short_length(&at, &count);
-    enum resp_result result = is_short ? RESP_DONE
-                                       : resp_read_length_line(&at, bytes + len, &count);
+    enum resp_result result = resp_read_length_line(&at, bytes + len, &count);
     if (result == RESP_BAD)
         return bad(request, "Protocol error: invalid multibulk length");
     if (result == RESP_MORE) {
@@ -107,8 +100,7 @@ static enum resp_result read_count(struct resp_request *request, const char *byt
     if (count > (int64_t)limits->arg_count_max)
         return bad(request, RESP_REASON_ARGUMENTS);
     request->args_expected = count > 0 ? (uint32_t)count : 0;
-    request->position = (uint32_t)(at - bytes);
-    request->length = request->position;
+    request->position = request->length = (uint32_t)(at - bytes);
     if (length_min(request) > limits->request_len_max)
         return bad(request, RESP_REASON_REQUEST);
     return RESP_DONE;
@@ -139,17 +131,14 @@ static const char *reason_for_type(char got)
 }
 
 /* The length line of the next argument: "$3\r\n". */
-static inline enum resp_result read_arg_len(struct resp_request *request, const char **at,
-                                            const char *end, int64_t *ret_len)
+static enum resp_result read_arg_len(struct resp_request *request, const char **at, const char *end,
+                                     int64_t *ret_len)
 {
     if (*at == end)
         return RESP_MORE;
     if (**at != '$')
         return bad(request, reason_for_type(**at));
-    bool long_enough = end - *at >= ARG_LEN_MIN;
     ++*at;
-    if (__builtin_expect(long_enough && resp_read_short_length(at, ret_len), 1))
-        return RESP_DONE;
     enum resp_result result = resp_read_length_line(at, end, ret_len);
     if (result == RESP_BAD || (result == RESP_DONE && *ret_len < 0))
         return bad(request, "Protocol error: invalid bulk length");
@@ -157,8 +146,8 @@ static inline enum resp_result read_arg_len(struct resp_request *request, const 
 }
 
 /* Takes in the announcement of one argument and moves to where that argument will end. */
-static inline enum resp_result read_arg(struct resp_request *request, const char *bytes, size_t len,
-                                        const struct resp_limits *limits)
+static enum resp_result read_arg(struct resp_request *request, const char *bytes, size_t len,
+                                 const struct resp_limits *limits)
 {
     const char *at = bytes + request->position;
     int64_t arg_len = 0;
@@ -177,12 +166,52 @@ static inline enum resp_result read_arg(struct resp_request *request, const char
     return RESP_DONE;
 }
 
-static enum resp_result read_args(struct resp_request *request, const char *bytes, size_t len,
-                                  const struct resp_limits *limits)
+/* The hot loop: takes in arguments, from *position and up to `last`, as long as they are short and
+ * whole. What it does not take, for whatever reason, it leaves to read_arg(). Returns where it
+ * stopped. The caller sees to it that no limit is near: `len` leaves room for the arguments that
+ * are still to come, and a short argument is no longer than an argument may be. */
+static inline struct resp_arg *read_short_args(struct resp_arg *arg, const struct resp_arg *last,
+                                               const char *bytes, size_t *position, size_t len)
+{
+    size_t at = *position;
+    do {
+        if (at + ARG_LEN_MIN > len || bytes[at] != '$')
+            break;
+        struct resp_line line = resp_read_short_line(bytes + at + 1);
+        size_t offset = at + 1 + line.len, next = offset + line.number + 2;
+        if (line.len == 0 || next > len || !resp_is_crlf(bytes + next - 2))
+            break;
+        *arg++ = (struct resp_arg){(uint32_t)offset, line.number};
+        at = next;
+    } while (arg < last);
+    *position = at;
+    return arg;
+}
+
+/* The same from where the parser stands and as far as there is room. */
+static void read_more_short_args(struct resp_request *request, const char *bytes, size_t len,
+                                 const struct resp_limits *limits)
+{
+    size_t len_max = limits->request_len_max - (size_t)request->args_expected * ARG_LEN_MIN;
+    uint32_t expected = request->args_expected, capacity = request->args_capacity;
+    const struct resp_arg *last = request->args + (expected < capacity ? expected : capacity);
+    struct resp_arg *arg = request->args + request->arg_count;
+    size_t position = request->position;
+    if (arg == last || limits->arg_len_max < RESP_SHORT_NUMBER_MAX)
+        return;
+    arg = read_short_args(arg, last, bytes, &position, len < len_max ? len : len_max);
+    request->arg_count = (uint32_t)(arg - request->args);
+    request->position = (uint32_t)position;
+}
+
+__attribute__((noinline)) static enum resp_result read_args(struct resp_request *request,
+                                                            const char *bytes, size_t len,
+                                                            const struct resp_limits *limits)
 {
     while (request->position <= len) {
         if (!resp_is_crlf(bytes + request->position - 2))
             return bad(request, "Protocol error: expected CR LF after an argument");
+        read_more_short_args(request, bytes, len, limits);
         if (request->arg_count == request->args_expected) {
             request->length = request->position;
             return RESP_DONE;
@@ -196,8 +225,11 @@ static enum resp_result read_args(struct resp_request *request, const char *byte
     return more(request, len);
 }
 
-enum resp_result resp_request_parse(struct resp_request *request, const char *bytes, size_t len,
-                                    const struct resp_limits *limits)
+/* From the start of a request, or from where the last call stopped. Out of line, so that the hot
+ * function has no frame. */
+__attribute__((noinline)) static enum resp_result parse_slowly(struct resp_request *request,
+                                                               const char *bytes, size_t len,
+                                                               const struct resp_limits *limits)
 {
     CW_ASSERT(limits->request_len_max <= UINT32_MAX); /* offsets and lengths are 32 bits wide */
     if (request->args_expected == 0) {
@@ -211,5 +243,29 @@ enum resp_result resp_request_parse(struct resp_request *request, const char *by
         if (result != RESP_DONE || request->args_expected == 0)
             return result;
     }
+    return read_args(request, bytes, len, limits);
+}
+
+/* What nearly every call is, a whole request of few and short arguments far from every limit, is
+ * done without leaving this function. */
+enum resp_result resp_request_parse(struct resp_request *request, const char *bytes, size_t len,
+                                    const struct resp_limits *limits)
+{
+    struct resp_line count = {0, 0};
+    if (request->args_expected == 0 && len >= ARG_LEN_MIN && bytes[0] == '*')
+        count = resp_read_short_line(bytes + 1);
+    if (count.number - 1 >= RESP_INLINE_ARGS || count.number > limits->arg_count_max ||
+        limits->arg_len_max < RESP_SHORT_NUMBER_MAX ||
+        len + FEW_ARGS_LEN_MIN > limits->request_len_max)
+        return parse_slowly(request, bytes, len, limits);
+    const struct resp_arg *last = request->args + count.number;
+    size_t position = 1 + count.len;
+    struct resp_arg *arg = read_short_args(request->args, last, bytes, &position, len);
+    request->arg_count = (uint32_t)(arg - request->args);
+    request->length = (uint32_t)position;
+    if (arg == last)
+        return RESP_DONE;
+    request->args_expected = count.number;
+    request->position = (uint32_t)position;
     return read_args(request, bytes, len, limits);
 }

@@ -16,10 +16,16 @@ enum {
 
 static unsigned digit_count(uint64_t number)
 {
-    unsigned count = 1;
-    for (; number >= 100; number /= 100)
-        count += 2;
-    return count + (number >= 10);
+    for (unsigned count = 1;; count += 4, number /= 10000) {
+        if (number < 10)
+            return count;
+        if (number < 100)
+            return count + 1;
+        if (number < 1000)
+            return count + 2;
+        if (number < 10000)
+            return count + 3;
+    }
 }
 
 /* Writes the digits of a number, and returns where they end. */
