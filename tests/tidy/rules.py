@@ -162,9 +162,10 @@ def unchecked_allocations(tree):
             name = re.escape(match.group(1))
             rest = '\n'.join(code[match.end():].split('\n')[:9])
             looked_at = rf'!\s*{name}(?![\w])|{name}\s*[=!]=\s*NULL|{name}\s*(?:\?|&&|\|\|)' \
-                        rf'|(?:if|while|return|assert)\s*\(?\s*{name}\b|(?:&&|\|\|)\s*{name}\b' \
-                        rf'|\(\w*\s*{name}\s*!=|return .*{name} \?'
-            if not re.search(looked_at, rest):
+                        rf'|(?:if|while|return|assert|ASSERT)\s*\(?\s*{name}\b' \
+                        rf'|(?:&&|\|\|)\s*{name}\b|return .*{name} \?'
+            at_once = re.search(r'!\s*\(\s*$', code[max(0, match.start() - 8):match.start()])
+            if not at_once and not re.search(looked_at, rest):
                 findings.append(f'{path}:{number}: what {match.group(2)} gave is not checked')
     return findings
 
