@@ -13,8 +13,8 @@ extern const uint64_t log2_table[258];
 
 /*
  * -log2((draw + 1/2) / 2^32) in units of 2^-40: never 0, at most 33 ones, and strictly falling in
- * draw. Second-order (Newton) interpolation between 257 exact points: the relative error is below
- * 3e-6 near draw = 2^32, where the winners are, and the absolute one below 2e-8 elsewhere.
+ * draw. Second-order (Newton) interpolation between exact points 1/256 apart: within 2e-8
+ * everywhere, and within a few units of 2^-40 near draw = 2^32, where the winners are.
  */
 static inline uint64_t log2_negative(uint32_t draw)
 {

@@ -1,0 +1,89 @@
+/*
+ * Memory that runs out at any allocation gives CW_ENOMEM, leaks nothing (the address sanitizer
+ * looks) and leaves nothing half built. This program brings its own pair of allocators, so the
+ * library's are not linked.
+ * covers: placement/memory
+ */
+#include "placement/fleet.h"
+#include "placement/memory.h"
+
+static long allocations_left; /* before they fail; below 0: never */
+
+static bool fails_now(void)
+{
+    if (allocations_left < 0)
+        return false;
+    return allocations_left-- == 0;
+}
+
+void *memory_alloc(size_t count, size_t size)
+{
+    return fails_now() ? NULL : calloc(count ? count : 1, size);
+}
+
+void *memory_alloc_lines(size_t count, size_t size)
+{
+    return fails_now() ? NULL : aligned_alloc(64, count * size);
+}
+
+void *memory_resize(void *block, size_t size)
+{
+    return fails_now() ? NULL : realloc(block, size);
+}
+
+/* Everything that allocates, on one pair of fleets; the first failure ends it. */
+static int do_everything(const struct fleet *before, const struct fleet *after,
+                         enum cw_placement placement, struct cw_error *error)
+{
+    struct cw_map *from = NULL, *to = NULL, *read = NULL;
+    struct cw_plan *plan = NULL;
+    char *text = NULL;
+    size_t len;
+    struct cw_map_options options = {
+        .placement = placement, .nodes = before->nodes, .node_count = before->count};
+    int status = cw_map_create(&options, &from, error);
+    if (status == CW_OK)
+        status = cw_map_change(from, after->nodes, after->count, &to, error);
+    if (status == CW_OK)
+        status = cw_plan_create(from, to, &plan);
+    if (status == CW_OK)
+        status = cw_map_to_text(to, &text, &len);
+    if (status == CW_OK)
+        status = cw_map_from_text(text, len, &read, error);
+    assert_true((status == CW_OK) == (read != NULL));
+    free(text);
+    cw_plan_destroy(&plan);
+    cw_map_unref(&from);
+    cw_map_unref(&to);
+    cw_map_unref(&read);
+    return status;
+}
+
+static void each_allocation_may_fail(void **state)
+{
+    struct fleet *before = fleet_create(1, 20, 3, 3), *after = fleet_create(1, 24, 3, 3);
+    fleet_remove(after, 2);
+    for (int p = 0; cw_placement_name((enum cw_placement)p); p++) {
+        long failures = 0;
+        for (;; failures++) {
+            struct cw_error error = {0};
+            allocations_left = failures;
+            int status = do_everything(before, after, (enum cw_placement)p, &error);
+            allocations_left = -1;
+            if (status == CW_OK)
+                break;
+            check(status == CW_ENOMEM, "%s: allocation %ld failing gave %s",
+                  cw_placement_name((enum cw_placement)p), failures,
+                  cw_status_name((enum cw_status)status));
+        }
+        check(failures > 15, "only %ld allocations were seen", failures);
+    }
+    free(before);
+    free(after);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(each_allocation_may_fail)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
