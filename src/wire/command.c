@@ -44,11 +44,10 @@ static const struct command rows[COMMAND_COUNT] = {
 #undef COMMAND
 };
 
-/* What a name is compared by: equal names in any case have equal keys, and the reverse holds but
- * for a few control bytes and long names, which is_same_name() tells apart. */
+/* What a name of some length is compared by: equal names in any case have equal keys, and the
+ * reverse holds but for a few control bytes and long names, which is_same_name() tells apart. */
 struct name_key {
     uint64_t head, tail;
-    size_t len;
 };
 
 struct slot {
@@ -78,9 +77,9 @@ static uint64_t load(const char *at, size_t len)
     return word;
 }
 
-static struct name_key key_of(const char *name, size_t len)
+static inline struct name_key key_of(const char *name, size_t len)
 {
-    struct name_key key = {0, 0, len};
+    struct name_key key = {0, 0};
     if (len >= 8) {
         key.head = fold(load(name, 8));
         key.tail = fold(load(name + len - 8, 8));
@@ -96,10 +95,10 @@ static struct name_key key_of(const char *name, size_t len)
     return key;
 }
 
-static size_t slot_of(const struct name_key *key)
+static inline size_t slot_of(struct name_key key, size_t len)
 {
-    uint64_t mixed = (key->head ^ key->len) * 0x9e3779b97f4a7c15u;
-    mixed = (mixed ^ key->tail ^ (mixed >> 32)) * 0xbf58476d1ce4e5b9u;
+    uint64_t mixed = (key.head ^ len) * 0x9e3779b97f4a7c15u;
+    mixed = (mixed ^ key.tail ^ (mixed >> 32)) * 0xbf58476d1ce4e5b9u;
     return mixed >> (64 - SLOT_BITS);
 }
 
@@ -108,13 +107,14 @@ static bool is_same_name(const struct slot *slot, const char *name)
     return slot->is_plain || strncasecmp(slot->command->name, name, slot->len) == 0;
 }
 
-static inline struct slot *find_slot(const struct name_key *key, const char *name)
+static inline struct slot *find_slot(const char *name, size_t len)
 {
-    for (size_t i = slot_of(key);; i = (i + 1) % SLOT_COUNT) {
+    struct name_key key = key_of(name, len);
+    for (size_t i = slot_of(key, len);; i = (i + 1) % SLOT_COUNT) {
         struct slot *slot = &slots[i];
         if (!slot->command)
             return slot;
-        if (slot->head == key->head && slot->tail == key->tail && slot->len == key->len &&
+        if (slot->head == key.head && slot->tail == key.tail && slot->len == len &&
             is_same_name(slot, name))
             return slot;
     }
@@ -135,7 +135,7 @@ static bool enter(const struct command *command)
 {
     size_t len = strlen(command->name);
     struct name_key key = key_of(command->name, len);
-    struct slot *slot = find_slot(&key, command->name);
+    struct slot *slot = find_slot(command->name, len);
     if (slot->command)
         return false;
     *slot = (struct slot){key.head, key.tail, command, (uint32_t)len,
@@ -154,8 +154,7 @@ __attribute__((constructor)) static void enter_rows(void)
 
 const struct command *command_find(const char *name, size_t name_len)
 {
-    struct name_key key = key_of(name, name_len);
-    return find_slot(&key, name)->command;
+    return find_slot(name, name_len)->command;
 }
 
 size_t command_count(void)
