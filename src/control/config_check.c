@@ -60,6 +60,10 @@ static void check_redis_node(const struct config_pool *pool, const struct config
     if (!node->address)
         problems_add(problems, PLACE(node->yaml),
                      "node '%.63s' has no address; write address: host:port", node->id);
+    else if (address_has_port_zero(node->address))
+        problems_add(problems, PLACE(place_of(node->yaml, "address")),
+                     "node '%.63s' has port 0, on which no server can be reached; write its port",
+                     node->id);
     else if (pool->listen && address_collides(node->address, pool->listen))
         problems_add(problems, PLACE(place_of(node->yaml, "address")),
                      "node '%.63s' has the address on which the router itself listens; name the "
@@ -239,6 +243,11 @@ static void check_listeners(const struct config *config, size_t index, struct pr
     const struct config_pool *pool = &config->pools[index];
     if (!pool->listen)
         return;
+    if (config->workers > 1 && address_has_one_listener(pool->listen))
+        problems_add(problems, PLACE(listen_place(pool)),
+                     "pool '%s': %" PRId64 " workers cannot share %s; set workers: 1, or write "
+                     "host:port",
+                     pool->name, config->workers, pool->listen);
     for (size_t i = 0; i < index; i++)
         if (config->pools[i].listen && address_collides(config->pools[i].listen, pool->listen))
             problems_add(problems, PLACE(listen_place(pool)),

@@ -11,6 +11,7 @@
 
 #include <clockwise/clockwise.h>
 
+#include "control/address_check.h"
 #include "control/options.h"
 #include "control/yaml_tree.h"
 #include "router/router.h"
@@ -142,6 +143,10 @@ uint32_t config_worker_count(const struct config *config)
 {
     if (config->workers > 0)
         return (uint32_t)config->workers;
+    /* Of these each worker would need one of its own. */
+    for (size_t i = 0; i < config->pool_count; i++)
+        if (address_has_one_listener(config->pools[i].listen))
+            return 1;
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     return cores < 1                        ? 1
            : cores > WORKERS_BY_DEFAULT_MAX ? WORKERS_BY_DEFAULT_MAX

@@ -97,9 +97,12 @@ void option_format_duration(int64_t ms, char *ret_text, size_t size);
 void option_describe_type(const struct option *option, struct buffer *out);
 /* "1kb to 512mb"; nothing for types without a range. */
 void option_describe_range(const struct option *option, struct buffer *out);
-/* All options: as Markdown, as plain text for a terminal, as a part of a manual page. */
+/* "pools.*.timeout" */
+void option_describe_path(const struct option *option, struct buffer *out);
+/* Type, range, default and help in one paragraph. */
+void option_describe(const struct option *option, struct buffer *out);
+/* All options: as Markdown, and as plain text for a terminal. */
 void options_print_reference(struct buffer *out);
 void options_print_help(struct buffer *out);
-void options_print_man(struct buffer *out);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The table of options as people read it: the reference (Markdown), `clockwise serve --help`, and a
- * part of the manual page.
+ * The table of options as people read it: the reference (Markdown), `clockwise serve --help`, and
+ * the sentences of which the manual page is made.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -102,7 +102,7 @@ void options_print_reference(struct buffer *out)
 
 /* ---- terminal -------------------------------------------------------------------------------- */
 
-static void append_path(const struct option *option, struct buffer *out)
+void option_describe_path(const struct option *option, struct buffer *out)
 {
     size_t before = out->len;
     struct buffer path = BUFFER_INIT;
@@ -119,7 +119,7 @@ void options_print_help(struct buffer *out)
         if (option->applies == APPLIES_NOT_YET)
             continue;
         struct buffer path = BUFFER_INIT, type = BUFFER_INIT;
-        append_path(option, &path);
+        option_describe_path(option, &path);
         option_describe_type(option, &type);
         buffer_printf(out, "  %-32.*s %.*s, default %s\n", (int)path.len, buffer_bytes(&path),
                       (int)type.len, buffer_bytes(&type), default_of(option));
@@ -128,41 +128,16 @@ void options_print_help(struct buffer *out)
     }
 }
 
-/* ---- manual page ----------------------------------------------------------------------------- */
+/* ---- sentences --------------------------------------------------------------------------------
+ */
 
-/* Text for troff: a '-' is a minus, a leading dot or apostrophe no request, '\' itself. */
-static void append_troff(const char *text, struct buffer *out)
+void option_describe(const struct option *option, struct buffer *out)
 {
-    for (; *text; text++) {
-        if (*text == '-')
-            buffer_append_text(out, "\\-");
-        else if (*text == '\\')
-            buffer_append_text(out, "\\e");
-        else
-            buffer_append(out, text, 1);
-    }
-}
-
-static void print_man_entry(const struct option *option, struct buffer *out)
-{
-    struct buffer line = BUFFER_INIT;
-    buffer_append_text(out, ".TP\n.B ");
-    append_path(option, &line);
-    buffer_append_text(&line, "\n");
-    option_describe_type(option, &line);
-    size_t before = line.len;
-    buffer_append_text(&line, ", ");
-    option_describe_range(option, &line);
-    if (line.len == before + 2)
-        line.len = before;
-    buffer_printf(&line, "; default %s. %s%s\n", default_of(option), option->help, note_of(option));
-    buffer_append(&line, "", 1);
-    append_troff(buffer_bytes(&line), out);
-    buffer_release(&line);
-}
-
-void options_print_man(struct buffer *out)
-{
-    for (size_t i = 0; i < option_count(); i++)
-        print_man_entry(option_by_index(i), out);
+    struct buffer range = BUFFER_INIT;
+    option_describe_type(option, out);
+    option_describe_range(option, &range);
+    if (range.len)
+        buffer_printf(out, ", %.*s", (int)range.len, buffer_bytes(&range));
+    buffer_release(&range);
+    buffer_printf(out, "; default %s. %s%s", default_of(option), option->help, note_of(option));
 }

@@ -126,20 +126,21 @@ static void what_is_not_there_yet_says_so(void **state)
 
 static void every_problem_is_told_in_the_order_of_the_file(void **state)
 {
-    expect("wrokers: 1\n"
-           "limits: {value: 3xb, key: lots}\n"
-           "pools:\n"
-           "  a:\n"
-           "    listen: nowhere\n"
-           "    nodes:\n"
-           "    - {id: x, weight: 0}\n"
-           "    - {zone: z}\n",
-           "f:1:1: unknown key 'wrokers'; did you mean 'workers'?\n"
-           "f:2:17: limits.value: '3xb' has the unknown unit 'xb'; use b, kb, mb, gb or tb\n"
-           "f:2:27: limits.key: 'lots' is not a whole number with a unit (b, kb, mb, gb or tb)\n"
-           "f:5:13: pools.a.listen: 'nowhere' has no port; write host:port\n"
-           "f:7:23: pools.a.nodes[0].weight: '0' is out of range; use 1 to 1000000\n"
-           "f:8:7: pools.a.nodes[1]: 'id' is missing; set it\n");
+    expect(
+        "wrokers: 1\n"
+        "limits: {value: 3xb, key: lots}\n"
+        "pools:\n"
+        "  a:\n"
+        "    listen: nowhere\n"
+        "    nodes:\n"
+        "    - {id: x, weight: 0}\n"
+        "    - {zone: z}\n",
+        "f:1:1: unknown key 'wrokers'; did you mean 'workers'?\n"
+        "f:2:17: limits.value: '3xb' has the unknown unit 'xb'; use b, kb, mb, gb or tb\n"
+        "f:2:27: limits.key: 'lots' is not a whole number with a unit (b, kb, mb, gb or tb)\n"
+        "f:5:13: pools.a.listen: 'nowhere' is no address: the port is missing (write host:port)\n"
+        "f:7:23: pools.a.nodes[0].weight: '0' is out of range; use 1 to 1000000\n"
+        "f:8:7: pools.a.nodes[1]: 'id' is missing; set it\n");
 }
 
 static void the_first_twenty_problems_are_told_and_the_rest_counted(void **state)
@@ -238,6 +239,8 @@ static void nodes_are_told_apart(void **state)
                    "f:10:8: node id 'y' is here a second time; the first is in line 9\n"
                    "f:11:15: nodes 'y' and 'z' have the same address h:2; each is a server of its "
                    "own\n");
+    expect_node("{id: x, address: '127.0.0.1:0'}",
+                "f:5:15: node 'x' has port 0, on which no server can be reached; write its port\n");
     expect_node("{id: x, address: '127.0.0.1:7400'}",
                 "f:5:15: node 'x' has the address on which the router itself listens; name the "
                 "server's\n");

@@ -29,7 +29,7 @@ static struct config *read_good(const char *text)
 
 static const char full[] =
     "# everything\n"
-    "workers: 3\n"
+    "workers: 1\n"
     "data_dir: /tmp/data\n"
     "admin: 'off'\n"
     "log: {level: warn}\n"
@@ -81,7 +81,7 @@ static void every_key_arrives_at_the_router(void **state)
     struct config *config = read_good(full);
     struct router_options options;
     assert_int_equal(config_to_router(config, &options), 0);
-    assert_int_equal(options.worker_count, 3);
+    assert_int_equal(options.worker_count, 1);
     assert_int_equal(options.limits.client_count_max, 17);
     assert_int_equal(options.limits.pipeline_max, 18);
     assert_int_equal(options.limits.client_memory_max, 1 << 20);

@@ -198,27 +198,33 @@ static void addresses_of_every_form_are_taken(void **state)
     number("admin", "off");
 }
 
+static void expect_no_address(const char *address, const char *reason)
+{
+    char want[OPTION_MESSAGE_SIZE];
+    snprintf(want, sizeof want, "'%s' is no address: %s", address, reason);
+    assert_string_equal(refusal("listen", address), want);
+}
+
 static void what_is_no_address_says_why(void **state)
 {
     static const struct {
-        const char *address, *message;
+        const char *address, *reason;
     } bad[] = {
-        {"127.0.0.1", "'127.0.0.1' has no port; write host:port"},
-        {"[::1]", "'[::1]' has no port; write host:port"},
-        {":6379", "':6379' has no valid host; write host:port"},
-        {"a b:6379", "'a b:6379' has no valid host; write host:port"},
-        {"1.2.3.400:6379", "'1.2.3.400:6379' has no valid host; write host:port"},
-        {"localhost:", "'localhost:' has no port between 0 and 65535"},
-        {"localhost:x", "'localhost:x' has no port between 0 and 65535"},
-        {"localhost:65536", "'localhost:65536' has no port between 0 and 65535"},
-        {"::1:6379", "'::1:6379' has several colons; write an IPv6 address as [::1]:6379"},
-        {"[::zz]:6379", "'[::zz]:6379' has no IPv6 address in its brackets"},
-        {"unix:run", "'unix:run' needs a whole path; write unix:/run/name.sock"},
-        {"inproc:a/b", "'inproc:a/b' is for embedded nodes only; write host:port"},
-        {"off", "'off' has no port; write host:port"},
+        {"127.0.0.1", "the port is missing (write host:port)"},
+        {"[::1]", "the port is missing (write [host]:port)"},
+        {":6379", "the host is missing"},
+        {"a b:6379", "the host name has a character that no host name may have"},
+        {"1.2.3.400:6379", "not an IPv4 address"},
+        {"localhost:", "the port is missing"},
+        {"localhost:x", "the port is not a number"},
+        {"localhost:65536", "the port is above 65535"},
+        {"[::zz]:6379", "not an IPv6 address"},
+        {"inproc:a/b", "inproc: is for embedded nodes, which get it by themselves"},
+        {"off", "the port is missing (write host:port)"},
+        {"::1:1", "an IPv6 address needs brackets (write [host]:port)"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_string_equal(refusal("listen", bad[i].address), bad[i].message);
+        expect_no_address(bad[i].address, bad[i].reason);
 }
 
 static void listeners_collide_when_ports_are_equal_and_hosts_overlap(void **state)
@@ -264,26 +270,22 @@ static void unknown_keys_suggest_options_and_sections(void **state)
 
 static void every_option_stands_in_each_print(void **state)
 {
-    struct buffer reference = BUFFER_INIT, help = BUFFER_INIT, man = BUFFER_INIT;
+    struct buffer reference = BUFFER_INIT, help = BUFFER_INIT;
     options_print_reference(&reference);
     options_print_help(&help);
-    options_print_man(&man);
     buffer_append(&reference, "", 1);
     buffer_append(&help, "", 1);
-    buffer_append(&man, "", 1);
     for (size_t i = 0; i < option_count(); i++) {
         const struct option *option = option_by_index(i);
         char row[80];
         snprintf(row, sizeof row, "\n| `%s` | ", option->key);
         assert_non_null(strstr(buffer_bytes(&reference), row));
-        assert_non_null(strstr(buffer_bytes(&man), option->key));
         if (option->applies != APPLIES_NOT_YET)
             assert_non_null(strstr(buffer_bytes(&help), option->key));
     }
     assert_non_null(strstr(buffer_bytes(&help), "  pools.*.nodes.*.weight "));
     buffer_release(&reference);
     buffer_release(&help);
-    buffer_release(&man);
 }
 
 int main(void)
