@@ -1,0 +1,68 @@
+#include "cli/http.h"
+
+#include <curl/curl.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+enum { BODY_LEN_MAX = 256 << 20, TIMEOUT_SECONDS = 30, CONNECT_TIMEOUT_SECONDS = 3 };
+
+static size_t take_body(char *bytes, size_t size, size_t count, void *context)
+{
+    struct buffer *body = context;
+    size_t len = size * count;
+    if (body->len + len > BODY_LEN_MAX || !buffer_append(body, bytes, len))
+        return 0;
+    return len;
+}
+
+static void prepare(CURL *curl, const char *url, struct buffer *body)
+{
+    curl_easy_setopt(curl, CURLOPT_URL, url);
+    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http");
+    /* The router is meant, whatever proxy the environment names. */
+    curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
+    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_TIMEOUT_SECONDS);
+    curl_easy_setopt(curl, CURLOPT_TIMEOUT, (long)TIMEOUT_SECONDS);
+    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
+    curl_easy_setopt(curl, CURLOPT_WRITEDATA, body);
+}
+
+static int perform(CURL *curl, const char *address, const char *path, struct buffer *body)
+{
+    long code = 0;
+    CURLcode result = curl_easy_perform(curl);
+    curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &code);
+    if (result == CURLE_COULDNT_CONNECT || result == CURLE_COULDNT_RESOLVE_HOST)
+        return cli_fail("no router answers at %s (%s)\nStart one with `clockwise serve`, name its "
+                        "admin address with --admin, or a configuration with -c FILE.",
+                        address, curl_easy_strerror(result));
+    if (result != CURLE_OK)
+        return cli_fail("http://%s%s: %s", address, path, curl_easy_strerror(result));
+    if (code != 200)
+        return cli_fail("http://%s%s: answered %ld: %.*s", address, path, code,
+                        (int)(body->len > 200 ? 200 : body->len),
+                        body->len ? buffer_bytes(body) : "");
+    return CLI_OK;
+}
+
+int http_get(const char *address, const char *path, struct buffer *ret_body)
+{
+    struct buffer url = BUFFER_INIT, body = BUFFER_INIT;
+    CURL *curl = curl_easy_init();
+    if (!curl || !buffer_printf(&url, "http://%s%s%c", address, path, 0)) {
+        buffer_release(&url);
+        curl_easy_cleanup(curl);
+        return cli_fail("out of memory");
+    }
+    prepare(curl, buffer_bytes(&url), &body);
+    int status = perform(curl, address, path, &body);
+    curl_easy_cleanup(curl);
+    buffer_release(&url);
+    if (status == CLI_OK)
+        *ret_body = body;
+    else
+        buffer_release(&body);
+    return status;
+}

@@ -1,0 +1,34 @@
+/*
+ * Where a command gets the map that it is asked about: from a configuration file (-c FILE), or from
+ * the router that runs (--admin ADDRESS, by default the usual one); of the pool that --pool names,
+ * or of the only one there is.
+ */
+#ifndef CLI_MAP_SOURCE_H
+#define CLI_MAP_SOURCE_H
+
+#include <clockwise/clockwise.h>
+
+#include "cli/cli.h"
+
+#define MAP_SOURCE_ADMIN "127.0.0.1:7480"
+
+/* The options that such a command has, for its table. */
+#define MAP_SOURCE_OPTIONS                                                                         \
+    {"config", 'c', "FILE", "Read the map from a configuration."},                                 \
+        {"admin", 0, "ADDRESS",                                                                    \
+         "Ask the router whose admin address this is (" MAP_SOURCE_ADMIN " unless set)."},         \
+    {                                                                                              \
+        "pool", 'p', "NAME", "The pool, where there are several."                                  \
+    }
+
+struct map_source {
+    struct cw_map *map; /* one reference; cw_map_unref() */
+    char pool[64];
+};
+
+/* CLI_OK, or another exit code after saying why. */
+int map_source_open(const struct cli_args *args, struct map_source *ret_source);
+/* The same from one file, whatever the options say. */
+int map_source_from_file(const char *path, const char *pool, struct map_source *ret_source);
+
+#endif

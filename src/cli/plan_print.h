@@ -1,0 +1,24 @@
+/*
+ * A plan for people and for programs.
+ */
+#ifndef CLI_PLAN_PRINT_H
+#define CLI_PLAN_PRINT_H
+
+#include <clockwise/clockwise.h>
+
+#include "base/buffer.h"
+#include "cli/plan_keys.h"
+
+struct planned {
+    const char *pool;
+    struct cw_map *from, *to;
+    struct cw_plan *plan;
+    struct key_counts keys;
+    bool has_keys;
+};
+
+void plan_print_tables(const struct planned *planned, struct buffer *out);
+/* False when memory is out. */
+bool plan_print_json(const struct planned *planned, struct buffer *out);
+
+#endif

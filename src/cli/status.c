@@ -1,0 +1,125 @@
+/*
+ * clockwise status: what the router that runs says of itself.
+ */
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "cli/http.h"
+#include "cli/map_source.h"
+#include "control/table.h"
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text && *text ? text : "-";
+}
+
+static json_int_t number_of(const json_t *object, const char *key)
+{
+    return json_integer_value(json_object_get(object, key));
+}
+
+static void print_head(const json_t *root, struct buffer *out)
+{
+    const json_t *total = json_object_get(root, "total");
+    long seconds = (long)json_number_value(json_object_get(root, "uptime_seconds"));
+    buffer_printf(out,
+                  "clockwise %s, up %ldd %02ld:%02ld:%02ld, %zu workers, %" JSON_INTEGER_FORMAT
+                  " clients, %" JSON_INTEGER_FORMAT " requests, %" JSON_INTEGER_FORMAT " errors\n",
+                  text_of(root, "version"), seconds / 86400, seconds / 3600 % 24, seconds / 60 % 60,
+                  seconds % 60, json_array_size(json_object_get(root, "workers")),
+                  number_of(total, "clients"), number_of(total, "requests"),
+                  number_of(total, "errors"));
+}
+
+static enum table_color color_of(const char *health)
+{
+    return strcmp(health, "up") == 0     ? TABLE_GREEN
+           : strcmp(health, "down") == 0 ? TABLE_RED
+                                         : TABLE_YELLOW;
+}
+
+static void add_node(struct table *table, const json_t *node)
+{
+    const char *health = text_of(node, "health");
+    table_cell(table, text_of(node, "id"));
+    table_cell_colored(table, color_of(health), health);
+    table_cellf(table, "%" JSON_INTEGER_FORMAT, number_of(node, "weight"));
+    table_cellf(table, "%.2f %%", json_number_value(json_object_get(node, "share")) * 100);
+    table_cell(table, text_of(node, "zone"));
+    table_cellf(table, "%" JSON_INTEGER_FORMAT, number_of(node, "requests"));
+    table_cellf(table, "%" JSON_INTEGER_FORMAT, number_of(node, "errors"));
+    table_cellf(table, "%" JSON_INTEGER_FORMAT, number_of(node, "timeouts"));
+    table_cellf(table, "%" JSON_INTEGER_FORMAT, number_of(node, "in_flight"));
+    table_cell(table, text_of(node, "address"));
+}
+
+static void print_pool(const json_t *pool, bool has_color, struct buffer *out)
+{
+    static const char *const titles[] = {"NODE",       "HEALTH",    ">WEIGHT", ">SHARE",
+                                         "ZONE",       ">REQUESTS", ">ERRORS", ">TIMEOUTS",
+                                         ">IN FLIGHT", "ADDRESS",   NULL};
+    const json_t *latency = json_object_get(pool, "latency_us"), *node;
+    struct table table;
+    size_t index;
+    buffer_printf(out,
+                  "\npool %s on %s, engine %s, placement %s, generation %" JSON_INTEGER_FORMAT
+                  ", p50 %.3f ms, p99 %.3f ms\n",
+                  text_of(pool, "name"), text_of(pool, "listen"), text_of(pool, "engine"),
+                  text_of(pool, "placement"), number_of(pool, "generation"),
+                  (double)number_of(latency, "p50") / 1000,
+                  (double)number_of(latency, "p99") / 1000);
+    table_init(&table, titles, has_color);
+    json_array_foreach(json_object_get(pool, "nodes"), index, node) add_node(&table, node);
+    table_print(&table, "  ", out);
+    table_release(&table);
+}
+
+static int print_tables(const struct buffer *body, const char *admin)
+{
+    struct buffer out = BUFFER_INIT;
+    json_t *root = json_loadb(buffer_bytes(body), body->len, 0, NULL);
+    if (!root)
+        return cli_fail("http://%s/v1/status: not JSON; is this a clockwise router?", admin);
+    const json_t *pools = json_object_get(root, "pools");
+    print_head(root, &out);
+    for (size_t i = 0; i < json_array_size(pools); i++)
+        print_pool(json_array_get(pools, i), table_wants_color(STDOUT_FILENO), &out);
+    json_decref(root);
+    return cli_print(&out);
+}
+
+static int run(const struct cli_args *args)
+{
+    const char *admin = cli_value(args, "admin");
+    struct buffer body = BUFFER_INIT;
+    admin = admin ? admin : MAP_SOURCE_ADMIN;
+    int status = http_get(admin, "/v1/status", &body);
+    if (status != CLI_OK)
+        return status;
+    if (cli_has(args, "json"))
+        return cli_print(&body);
+    status = print_tables(&body, admin);
+    buffer_release(&body);
+    return status;
+}
+
+static const struct cli_option options[] = {
+    {"admin", 0, "ADDRESS", "The router's admin address (" MAP_SOURCE_ADMIN " unless set)."},
+    {"json", 0, NULL, "Print the router's own JSON."},
+    {NULL, 0, NULL, NULL},
+};
+
+const struct cli_command command_status = {
+    .name = "status",
+    .operands = "",
+    .summary = "Show the nodes, their health and the traffic of the router that runs.",
+    .details = "",
+    .options = options,
+    .run = run,
+};
