@@ -12,6 +12,8 @@
 #include "base/assert.h"
 #include "io/io_sim_internal.h"
 
+enum { RETELL_MAX_US = 1024 };
+
 enum piece_kind { PIECE_BYTES, PIECE_END, PIECE_RESET };
 
 /* On its way; belongs to the connection that it goes to. */
@@ -59,6 +61,16 @@ static int take_writable_too(struct io_conn *conn)
     return IO_WRITABLE;
 }
 
+/* To an owner who is told and does not read, more and more slowly: it would be a busy loop
+ * anywhere, but here it would also be all that the run consists of. */
+static uint64_t retell_delay_us(struct io_conn *conn)
+{
+    uint64_t delay_us = conn->retell_us;
+    if (conn->retell_us < RETELL_MAX_US)
+        conn->retell_us *= 2;
+    return delay_us;
+}
+
 /* Readiness is a level: the next telling is set before the callback, after which the connection may
  * be gone, and finds out by itself when there is nothing left. */
 static void on_read_event(struct event *event)
@@ -67,7 +79,7 @@ static void on_read_event(struct event *event)
     if (!is_readable(conn) || !(conn->reading || conn->failed))
         return;
     if (!conn->failed)
-        event_in(&conn->read_event, 1);
+        event_in(&conn->read_event, retell_delay_us(conn));
     conn->callback(conn->context, IO_READABLE | take_writable_too(conn));
 }
 
@@ -184,6 +196,7 @@ static struct io_conn *new_conn(struct io_loop *loop)
         return NULL;
     conn->loop = loop;
     conn->id = world_new_id();
+    conn->retell_us = 1;
     event_init(&conn->read_event, EVENT_READ, loop, conn->id, on_read_event);
     event_init(&conn->write_event, EVENT_WRITE, loop, conn->id, on_write_event);
     event_init(&conn->network_event, EVENT_CONNECT, NULL, conn->id, NULL);
@@ -293,8 +306,10 @@ ssize_t io_read(struct io_conn *conn, void *bytes, size_t len)
     CW_ASSERT(len > 0);
     if (conn->connecting)
         return -EAGAIN;
+    conn->retell_us = 1;
     if (conn->in.len == 0)
         return conn->error ? conn->error : conn->at_end ? 0 : -EAGAIN;
+    event_cancel(&conn->read_event);
     tell_readable(conn, 1);
     if (world_chance(world.options.split_permille, 8000))
         return -EAGAIN; /* a false alarm, as kernels may raise them */

@@ -119,6 +119,7 @@ struct io_conn {
     struct buffer in;           /* arrived and not read */
     struct list incoming;       /* pieces on their way to here */
     uint64_t last_arrival_us;   /* none may arrive before it: bytes keep their order */
+    uint64_t retell_us;         /* how long until readability is told again */
     uint32_t unread;            /* bytes that we wrote and the peer has not read */
     int error;
     bool connecting, failed, at_end, reading, writing, reset_is_coming;
