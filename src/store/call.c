@@ -157,6 +157,19 @@ bool arg_integer(struct call *call, uint32_t i, int64_t *ret_number)
     return false;
 }
 
+bool arg_is_db_zero(struct call *call, uint32_t i)
+{
+    int64_t db;
+    if (!arg_integer(call, i, &db))
+        return false;
+    if (db < INT32_MIN || db > INT32_MAX)
+        reply_errorf(call, "ERR value is out of range, value must between %d and %d", INT32_MIN,
+                     INT32_MAX);
+    else if (db != 0)
+        reply_error(call, "ERR DB index is out of range");
+    return db == 0;
+}
+
 void call_name(const struct call *call, char *ret_name, size_t size)
 {
     size_t i = 0;

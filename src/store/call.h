@@ -78,6 +78,8 @@ static inline struct slice arg(const struct call *call, uint32_t i)
 bool arg_is(const struct call *call, uint32_t i, const char *word);
 /* An integer argument; replies with an error if it is none. */
 bool arg_integer(struct call *call, uint32_t i, int64_t *ret_number);
+/* The number of a database, of which there is only 0; replies with an error if it is not that. */
+bool arg_is_db_zero(struct call *call, uint32_t i);
 
 /* Replies. Each handler gives exactly one, unless the keyspace has failed. */
 void reply_ok(struct call *call);

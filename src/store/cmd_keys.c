@@ -80,17 +80,12 @@ void cmd_rename(struct call *call)
 /* COPY source destination [DB 0] [REPLACE] */
 static bool read_copy_options(struct call *call, bool *ret_replace)
 {
-    int64_t db;
     for (uint32_t i = 3; i < arg_count(call); i++) {
         if (arg_is(call, i, "replace")) {
             *ret_replace = true;
         } else if (arg_is(call, i, "db") && i + 1 < arg_count(call)) {
-            if (!arg_integer(call, ++i, &db))
+            if (!arg_is_db_zero(call, ++i))
                 return false;
-            if (db != 0) {
-                reply_error(call, "ERR DB index is out of range");
-                return false;
-            }
         } else {
             reply_syntax_error(call);
             return false;

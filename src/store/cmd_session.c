@@ -28,13 +28,8 @@ void cmd_echo(struct call *call)
 
 void cmd_select(struct call *call)
 {
-    int64_t db;
-    if (!arg_integer(call, 1, &db))
-        return;
-    if (db == 0)
+    if (arg_is_db_zero(call, 1))
         reply_ok(call);
-    else
-        reply_error(call, "ERR DB index is out of range");
 }
 
 void cmd_quit(struct call *call)

@@ -289,6 +289,7 @@ static int sweep_one(struct lmdb_store *store, MDB_cursor *cursor, uint64_t now_
 {
     char copy[8 + STORE_KEY_LEN_MAX];
     MDB_val entry, nothing;
+    store->next_expiry_ms = UINT64_MAX;
     int rc = mdb_cursor_get(cursor, &entry, &nothing, MDB_FIRST);
     if (rc)
         return rc;
@@ -311,7 +312,6 @@ static int lmdb_sweep(struct store *base, uint64_t now_ms, uint32_t count_max, u
     int rc = mdb_cursor_open(store->txn, store->expiries, &cursor);
     if (rc)
         return lmdb_store_status(store, rc);
-    store->next_expiry_ms = UINT64_MAX;
     for (uint32_t i = 0; i < count_max && rc == 0; i++)
         rc = sweep_one(store, cursor, now_ms, &count);
     mdb_cursor_close(cursor);
