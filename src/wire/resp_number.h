@@ -29,9 +29,9 @@ struct resp_line {
 
 enum { RESP_SHORT_NUMBER_MAX = 99 };
 
-/* The same for what nearly every line is, one or two digits at `digits`; the five bytes from there
- * have to exist. No message is shorter than that after the type byte of a string ("0 CR LF CR LF"),
- * so only the last line of a cut buffer takes the long way. */
+/* The same for what nearly every line is, one or two digits at `digits`; the four bytes from there
+ * have to exist. After the type byte of a string there are five at least ("0 CR LF CR LF"), so only
+ * the last line of a cut buffer takes the long way. */
 static inline struct resp_line resp_read_short_line(const char *digits)
 {
     uint32_t tens = (uint32_t)(unsigned char)digits[0] - '0';

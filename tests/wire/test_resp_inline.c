@@ -138,6 +138,7 @@ static void a_line_over_the_limit_of_a_request_is_refused(void **state)
     }
 }
 
+/* Seen by changing what was searched already, which a caller must not do. */
 static void a_cut_line_is_not_searched_again(void **state)
 {
     struct resp_limits with = limits;
@@ -149,6 +150,7 @@ static void a_cut_line_is_not_searched_again(void **state)
     for (uint32_t len = 1; len <= sizeof line; len++) {
         assert_int_equal(resp_request_parse(&request, line, len, &with), RESP_MORE);
         assert_int_equal(request.position, len);
+        line[len - 1] = '\n';
     }
     resp_request_release(&request);
 }

@@ -186,6 +186,8 @@ static void a_payload_is_never_read(void **state)
     assert_int_equal(resp_scan(&scanner, bytes, scanner.position - 1, LEN_MAX), RESP_MORE);
 }
 
+/* Seen by changing what was searched already, which a caller must not do. The last byte stays: a CR
+ * there would belong to the LF that may follow. */
 static void a_cut_line_is_not_searched_again(void **state)
 {
     struct resp_scanner scanner;
@@ -196,6 +198,8 @@ static void a_cut_line_is_not_searched_again(void **state)
     for (size_t len = 1; len <= sizeof line; len++) {
         assert_int_equal(resp_scan(&scanner, line, len, LEN_MAX), RESP_MORE);
         assert_int_equal(scanner.position, len);
+        if (len > 3)
+            memcpy(line + len - 3, "\r\n", 2);
     }
 }
 

@@ -175,34 +175,49 @@ static void an_argument_ends_where_its_length_says(void **state)
 
 /* ---- limits ---------------------------------------------------------------------------------- */
 
+static void expect_cut(const char *bytes, const struct cuts *cuts, const struct resp_limits *with,
+                       const char *wanted)
+{
+    char *got = describe_request(bytes, cuts, with);
+    assert_string_equal(got, wanted);
+    free(got);
+}
+
+/* Whole, in two pieces, and byte by byte: the ways through the parser that look at limits differ.
+ */
 static void expect_with(struct resp_limits with, const char *bytes, const char *wanted)
 {
-    struct cuts whole = cut_nowhere(strlen(bytes)), every = cut_at_every_byte(strlen(bytes));
-    char *got = describe_request(bytes, &whole, &with);
-    char *got_cut = describe_request(bytes, &every, &with);
-    assert_string_equal(got, wanted);
-    assert_string_equal(got_cut, wanted);
-    free(got);
-    free(got_cut);
+    size_t len = strlen(bytes);
+    struct cuts whole = cut_nowhere(len), every = cut_at_every_byte(len);
+    expect_cut(bytes, &whole, &with, wanted);
+    expect_cut(bytes, &every, &with, wanted);
+    for (size_t at = 1; at < len; at++) {
+        struct cuts once = cut_once(at, len);
+        expect_cut(bytes, &once, &with, wanted);
+    }
 }
 
 static void the_limit_of_arguments_is_exact(void **state)
 {
+    const char *reason = "Protocol error: too many arguments (limits.arguments)";
     struct resp_limits with = limits;
     with.arg_count_max = 2;
     expect_with(with, "*2\r\n$1\r\na\r\n$1\r\nb\r\n", "done 18 [a][b]");
-    expect_with(with, "*3\r\n", "Protocol error: too many arguments (limits.arguments)");
-    expect_with(with, "*2147483648\r\n", "Protocol error: too many arguments (limits.arguments)");
+    expect_with(with, "*3\r\n", reason);
+    expect_with(with, "*3\r\n$1\r\na\r\n$1\r\nb\r\n$1\r\nc\r\n", reason);
+    expect_with(with, "*2147483648\r\n", reason);
 }
 
 static void the_limit_of_a_value_is_exact(void **state)
 {
+    const char *reason = "Protocol error: argument too long (limits.value)";
     struct resp_limits with = limits;
     with.arg_len_max = 3;
     expect_with(with, "*1\r\n$3\r\nabc\r\n", "done 13 [abc]");
-    expect_with(with, "*1\r\n$4\r\n", "Protocol error: argument too long (limits.value)");
-    expect_with(with, "*1\r\n$9223372036854775807\r\n",
-                "Protocol error: argument too long (limits.value)");
+    expect_with(with, "*1\r\n$4\r\n", reason);
+    expect_with(with, "*1\r\n$4\r\nabcd\r\n", reason);
+    expect_with(with, "*3\r\n$1\r\na\r\n$1\r\nb\r\n$4\r\nabcd\r\n", reason);
+    expect_with(with, "*1\r\n$9223372036854775807\r\n", reason);
 }
 
 static void the_limit_of_a_request_is_exact(void **state)
@@ -212,6 +227,14 @@ static void the_limit_of_a_request_is_exact(void **state)
     with.request_len_max = 18;
     expect_with(with, "*2\r\n$1\r\na\r\n$1\r\nb\r\n", "done 18 [a][b]");
     expect_with(with, "*2\r\n$1\r\na\r\n$2\r\n", reason);
+    expect_with(with, "*2\r\n$1\r\na\r\n$2\r\nbc\r\n", reason);
+    expect_with(with, "*2\r\n$3\r\nabc\r\n$0\r\n\r\n", reason);
+    with.request_len_max = 60;
+    expect_with(with, "*2\r\n$3\r\nGET\r\n$40\r\n0123456789012345678901234567890123456789\r\n",
+                "done 60 [GET][0123456789012345678901234567890123456789]");
+    with.request_len_max = 59;
+    expect_with(with, "*2\r\n$3\r\nGET\r\n$40\r\n0123456789012345678901234567890123456789\r\n",
+                reason);
 }
 
 static void a_request_that_cannot_fit_is_refused_when_it_is_announced(void **state)
@@ -221,6 +244,9 @@ static void a_request_that_cannot_fit_is_refused_when_it_is_announced(void **sta
     with.request_len_max = 1000;
     expect_with(with, "*200\r\n", reason);
     expect_with(with, "*100\r\n$600\r\n", reason);
+    /* Whole arguments that leave no room for the others: the reason is the same as when cut. */
+    with.request_len_max = 70;
+    expect_with(with, "*8\r\n$40\r\n0123456789012345678901234567890123456789\r\n$x\r\n", reason);
 }
 
 static void the_largest_lengths_do_not_wrap(void **state)
