@@ -31,7 +31,7 @@ static int make_folder(const char *path, char *ret_message)
         return 0;
     int error = errno;
     snprintf(ret_message, FLEET_MESSAGE_SIZE,
-             "cannot make the folder %s: %s; make it, or name another with --data-dir", path,
+             "cannot make the folder %.800s: %s; make it, or name another with --data-dir", path,
              strerror(error));
     return -error;
 }

@@ -304,7 +304,7 @@ const char *printable(struct slice text, char *ret_text, size_t size);
 
 /* Whether a text is a word, in any case. */
 bool slice_is(struct slice text, const char *word);
-void reply_ok(struct client *client);
+void client_ok(struct client *client);
 /* Sets a client's name of some kind. NULL, or the error. */
 const char *set_name(char *name, struct slice text);
 

@@ -15,7 +15,7 @@ bool slice_is(struct slice text, const char *word)
     return text.len == strlen(word) && strncasecmp(text.ptr, word, text.len) == 0;
 }
 
-void reply_ok(struct client *client)
+void client_ok(struct client *client)
 {
     struct buffer *out = client_reply(client);
     if (out)
@@ -57,7 +57,7 @@ static void echo(struct client *client, const struct parsed *parsed)
 
 static void quit(struct client *client, const struct parsed *parsed)
 {
-    reply_ok(client);
+    client_ok(client);
     client_finish(client);
 }
 
@@ -69,7 +69,7 @@ static void select_db(struct client *client, const struct parsed *parsed)
     else if (number != 0)
         client_error(client, "ERR DB index is out of range: the router serves database 0");
     else
-        reply_ok(client);
+        client_ok(client);
 }
 
 static void time_of_day(struct client *client, const struct parsed *parsed)
@@ -100,7 +100,7 @@ static void reset(struct client *client, const struct parsed *parsed)
 
 static void readonly(struct client *client, const struct parsed *parsed)
 {
-    reply_ok(client); /* every node is its keys' only owner: reads and writes go there */
+    client_ok(client); /* every node is its keys' only owner: reads and writes go there */
 }
 
 static void lolwut(struct client *client, const struct parsed *parsed)
@@ -182,7 +182,7 @@ static void auth(struct client *client, const struct parsed *parsed)
     if (error)
         client_error(client, error);
     else
-        reply_ok(client);
+        client_ok(client);
 }
 
 static bool copy_name(char *to, struct slice text)

@@ -108,7 +108,7 @@ static void reply_result(struct client *client, const char *error)
     if (error)
         client_error(client, error);
     else
-        reply_ok(client);
+        client_ok(client);
 }
 
 static void get_name(struct client *client, const struct parsed *parsed)
@@ -153,13 +153,13 @@ static void set_info(struct client *client, const struct parsed *parsed)
 /* Nothing here is evicted or touched, so there is nothing to turn off. */
 static void accept_setting(struct client *client, const struct parsed *parsed)
 {
-    reply_ok(client);
+    client_ok(client);
 }
 
 static void reply_mode(struct client *client, const struct parsed *parsed)
 {
     if (slice_is(parsed_arg(parsed, 2), "ON"))
-        reply_ok(client);
+        client_ok(client);
     else
         client_error(client, "ERR CLIENT REPLY knows only ON through the router");
 }
