@@ -26,10 +26,10 @@ static int make_room(struct line_reader *reader)
         memmove(reader->bytes, reader->bytes + reader->at, rest);
     reader->at = 0;
     reader->len = rest;
-    if (rest < reader->capacity)
-        return 0;
     if (rest > LINE_LEN_MAX)
         return -EMSGSIZE;
+    if (rest < reader->capacity)
+        return 0;
     size_t capacity = reader->capacity ? reader->capacity * 2 : BLOCK_SIZE;
     char *bytes = realloc(reader->bytes, capacity);
     if (!bytes)

@@ -190,7 +190,7 @@ static const struct cli_option options[] = {
     {"weight", 'w', "ID=W", "Give a node another weight; may stand several times."},
     {"from", 0, "FILE", "The same as -c FILE."},
     {"to", 0, "FILE", "Take the nodes of this configuration instead of --add and its kind."},
-    {"keys", 'k', "FILE", "Count which of these keys move, one a line; -: standard input."},
+    {"keys", 0, "FILE", "Count which of these keys move, one a line; -: standard input."},
     {"list-keys", 'l', NULL,
      "Print the keys that move, as `key TAB from TAB to`, and nothing else."},
     {"json", 0, NULL, "Print JSON."},
