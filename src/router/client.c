@@ -1,11 +1,9 @@
 /*
  * Clients: bytes in, requests cut and dispatched, replies out in order.
  *
- * Bytes are read into the worker's one read buffer and requests are cut from it in place; only what
- * is left of an unfinished request is copied to the client. So an idle client holds no buffer at
- * all. A client with too much under way (requests, bytes, or output that it does not take) is not
- * read from until it has room again: its requests then wait in the kernel, and in the end the
- * client itself does.
+ * Requests are cut in place from what was read (intake.c) and sent on at once. A client with too
+ * much under way (requests, bytes, or output that it does not take) is not read from until it has
+ * room again: its requests then wait in the kernel, and in the end the client itself does.
  */
 #include "router/internal.h"
 
@@ -146,11 +144,13 @@ void client_dirty(struct client *client)
         list_push_back(&client->worker->dirty_clients, &client->dirty);
 }
 
+/* Whether more may be asked by a client: while it takes its replies, a pipeline's worth at half its
+ * memory; while replies pile up that it does not take, those under way have to fit besides. */
 static bool has_room(const struct client *client)
 {
     const struct router_limits *limits = client->worker->limits;
-    return client->queued < limits->pipeline_max &&
-           client->held + client->out.len < limits->client_memory_max / 2;
+    return client->queued < limits->pipeline_max && client->held < limits->client_memory_max / 2 &&
+           client->out.len < limits->client_memory_max / 8;
 }
 
 static void stop_reading(struct client *client)
@@ -327,36 +327,6 @@ static size_t cut_requests(struct client *client, const char *bytes, size_t len)
     return client->closing ? len : used;
 }
 
-/* Where to read to: the shared buffer, or behind an unfinished request, with room for what it is
- * known to need, so that a long value is not copied again. */
-static char *read_place(struct client *client, size_t *ret_size)
-{
-    size_t have = client->in.len;
-    if (have == 0) {
-        *ret_size = READ_CHUNK;
-        return client->worker->read_buffer;
-    }
-    size_t want = client->parser.need > have ? client->parser.need - have : READ_CHUNK;
-    *ret_size = want < READ_CHUNK ? READ_CHUNK : want > 16 * READ_CHUNK ? 16 * READ_CHUNK : want;
-    return buffer_reserve(&client->in, *ret_size);
-}
-
-/* Cuts requests from the client's own bytes and keeps what is left. */
-static void cut_from_own(struct client *client)
-{
-    buffer_take(&client->in, cut_requests(client, buffer_bytes(&client->in), client->in.len));
-    buffer_trim(&client->in, 0);
-}
-
-/* Cuts requests from the shared buffer and keeps what is left. */
-static void cut_from_shared(struct client *client, size_t len)
-{
-    const char *bytes = client->worker->read_buffer;
-    size_t used = cut_requests(client, bytes, len);
-    if (!buffer_append(&client->in, bytes + used, len - used))
-        client_close(client);
-}
-
 /* The client will send no more, but may still be reading. */
 static void on_end(struct client *client)
 {
@@ -366,12 +336,21 @@ static void on_end(struct client *client)
         client_close(client);
 }
 
+/* Cuts requests from bytes and keeps the rest. */
+static void take_bytes(struct client *client, struct slice bytes)
+{
+    size_t used = cut_requests(client, bytes.ptr, bytes.len);
+    if (!intake_keep(client->worker, &client->in, bytes, used))
+        client_close(client);
+    if (!client->closing)
+        note_waiting(client, client->in.len > 0 && !client->stopped);
+}
+
 static void read_client(struct client *client)
 {
-    size_t size;
-    bool is_own = client->in.len > 0;
-    char *place = read_place(client, &size);
-    ssize_t got = place ? io_read(client->conn, place, size) : -ENOMEM;
+    struct slice bytes;
+    ssize_t got = intake_read(client->worker, client->conn, &client->in, client->parser.need,
+                              &bytes);
     if (got == -EAGAIN)
         return;
     if (got == 0) {
@@ -384,14 +363,7 @@ static void read_client(struct client *client)
     }
     client->last_ms = io_now_ms(client->worker->loop);
     client->worker->report.bytes_in += (uint64_t)got;
-    if (is_own) {
-        buffer_added(&client->in, (size_t)got);
-        cut_from_own(client);
-    } else {
-        cut_from_shared(client, (size_t)got);
-    }
-    if (!client->closing)
-        note_waiting(client, client->in.len > 0 && !client->stopped);
+    take_bytes(client, bytes);
 }
 
 static void on_client_event(void *context, int events)
@@ -414,7 +386,5 @@ void client_resume(struct client *client)
     client->stopped = false;
     io_watch_reading(client->conn, true);
     if (client->in.len)
-        cut_from_own(client);
-    if (!client->closing)
-        note_waiting(client, client->in.len > 0 && !client->stopped);
+        take_bytes(client, (struct slice){buffer_bytes(&client->in), client->in.len});
 }

@@ -6,7 +6,6 @@
 #include "router/internal.h"
 
 #include <stdio.h>
-#include <strings.h>
 
 enum { SHOWN_LEN = 64 }; /* of a key or name in an error */
 
@@ -169,30 +168,12 @@ static void dispatch_many_keys(struct client *client, const struct parsed *parse
         split_by_keys(client, parsed, owners);
 }
 
-/* XREAD and XREADGROUP wait when they have BLOCK, which is an option of theirs. */
-static bool has_block_option(const struct parsed *parsed)
-{
-    if (parsed->command->keys != KEYS_STREAMS)
-        return false;
-    for (uint32_t i = 1; i < parsed->keys.first; i++) {
-        struct slice arg = parsed_arg(parsed, i);
-        if (arg.len == 5 && strncasecmp(arg.ptr, "BLOCK", 5) == 0)
-            return true;
-    }
-    return false;
-}
-
 static void dispatch_keyed(struct client *client, struct parsed *parsed)
 {
     const char *reason = command_find_keys(parsed->command, parsed->request, parsed->bytes,
                                            &parsed->keys);
     if (reason) {
         client_errorf(client, "ERR %s", reason);
-    } else if (has_block_option(parsed)) {
-        client_errorf(client,
-                      "ERR '%s' with BLOCK would hold up the connection that all clients "
-                      "share; it is not available through the router",
-                      parsed->command->name);
     } else if (parsed->keys.count + (parsed->keys.extra ? 1 : 0) > 1) {
         dispatch_many_keys(client, parsed);
     } else if (parsed->keys.count == 0) {

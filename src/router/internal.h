@@ -24,12 +24,12 @@
 #include "router/router.h"
 
 enum {
-    READ_CHUNK = 64 * 1024,   /* bytes read at once, into the worker's one read buffer */
-    BUFFER_KEEP = 64 * 1024,  /* an empty buffer larger than this is given back */
-    TICK_MS = 10,             /* how often deadlines are looked at while any is running */
-    REQUESTS_PER_READ = 4096, /* cut from one read before the other clients get their turn */
-    PROTOCOLS = 2,            /* RESP2 and RESP3, each with its own connections to a node */
-    NAME_LEN_MAX = 64,        /* of CLIENT SETNAME and its kind */
+    READ_CHUNK = 64 * 1024,  /* bytes read at once */
+    INTAKE_SIZE = 80 * 1024, /* the worker's buffer that they are read into */
+    BUFFER_KEEP = 64 * 1024, /* an empty buffer larger than this is given back */
+    TICK_MS = 10,            /* how often deadlines are looked at while any is running */
+    PROTOCOLS = 2,           /* RESP2 and RESP3, each with its own connections to a node */
+    NAME_LEN_MAX = 64,       /* of CLIENT SETNAME and its kind */
 };
 
 /* ---- requests: promises of a reply ------------------------------------------------------------
@@ -113,6 +113,7 @@ struct link {
     int protocol; /* 2 or 3 */
     enum link_state state;
     struct io_conn *conn;
+    struct buffer greeting; /* GREETING: what is still to be said before anything else */
     struct buffer out, in;
     struct resp_scanner scanner; /* of the first reply in `in` */
     struct flight flight;
@@ -200,8 +201,8 @@ struct worker {
     struct request *free_requests;
     struct random random;
     uint64_t next_client;
-    char *read_buffer; /* READ_CHUNK bytes */
-    uint32_t *owners;  /* room for the owners of one request's keys */
+    char *intake;     /* INTAKE_SIZE bytes; see intake.c */
+    uint32_t *owners; /* room for the owners of one request's keys */
     uint32_t owners_capacity;
     uint32_t *part_of_node; /* room for one number a node, for splits */
     uint32_t part_of_node_capacity;
@@ -214,6 +215,14 @@ void worker_log(const struct worker *worker, int level, const char *format, ...)
 void worker_need_tick(struct worker *worker);
 /* A buffer of at least `count` numbers that grows and is kept. NULL when memory is out. */
 uint32_t *worker_numbers(uint32_t **numbers, uint32_t *capacity, uint32_t count);
+
+/* Reads more behind what is left of an unfinished message in `rest`, of which at least `need` bytes
+ * (0: unknown) are wanted in all. Returns as io_read(); when > 0, ret_bytes is the message from its
+ * start and all that follows, until intake_keep(). */
+ssize_t intake_read(struct worker *worker, struct io_conn *conn, struct buffer *rest, size_t need,
+                    struct slice *ret_bytes);
+/* Keeps for the next read what was not used. False when memory is out. */
+bool intake_keep(struct worker *worker, struct buffer *rest, struct slice bytes, size_t used);
 
 struct router {
     struct router_options options; /* its own copy of everything but the maps */

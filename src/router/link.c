@@ -21,6 +21,13 @@ static struct worker *link_worker(const struct link *link)
     return link->node->pool->worker;
 }
 
+/* Has it flushed at the turn's end. */
+static void link_dirty(struct link *link)
+{
+    if (list_is_empty(&link->dirty))
+        list_push_back(&link_worker(link)->dirty_links, &link->dirty);
+}
+
 static uint64_t now_ms(const struct link *link)
 {
     return io_now_ms(link_worker(link)->loop);
@@ -88,6 +95,7 @@ static void link_close(struct link *link)
 {
     io_close(&link->conn);
     list_remove(&link->dirty);
+    buffer_release(&link->greeting);
     buffer_release(&link->out);
     buffer_release(&link->in);
     link->state = LINK_CLOSED;
@@ -197,14 +205,11 @@ static bool write_greeting(struct link *link, struct buffer *out)
 
 static void greet(struct link *link)
 {
-    struct buffer greeting = BUFFER_INIT;
     link->state = LINK_GREETING;
-    bool fine = write_greeting(link, &greeting);
-    struct iovec part = {greeting.data, greeting.len};
-    /* A new connection takes a few dozen bytes whole, or is broken. */
-    if (!fine || io_write(link->conn, &part, 1) != (ssize_t)greeting.len)
-        link_failed(link, "did not take our greeting");
-    buffer_release(&greeting);
+    if (write_greeting(link, &link->greeting))
+        link_dirty(link);
+    else
+        link_failed(link, "cannot be greeted: out of memory");
 }
 
 static void link_ready(struct link *link)
@@ -213,8 +218,7 @@ static void link_ready(struct link *link)
     link->backoff_ms = 0;
     link->retry_at_ms = 0;
     node_is_up(link->node);
-    if (link->out.len && list_is_empty(&link->dirty))
-        list_push_back(&link_worker(link)->dirty_links, &link->dirty);
+    link_dirty(link);
 }
 
 /* One reply to the greeting. */
@@ -264,23 +268,31 @@ void link_send(struct link *link, struct request *request)
         worker_need_tick(link_worker(link));
     flight_push(&link->flight, request);
     node->requests++;
-    if (link->state == LINK_READY && list_is_empty(&link->dirty))
-        list_push_back(&link_worker(link)->dirty_links, &link->dirty);
+    link_dirty(link);
+}
+
+/* What goes out next: requests wait until the node has answered the greeting. */
+static struct buffer *next_output(struct link *link)
+{
+    if (link->state == LINK_GREETING)
+        return &link->greeting;
+    return link->state == LINK_READY ? &link->out : NULL;
 }
 
 void link_flush(struct link *link)
 {
+    struct buffer *out = next_output(link);
     list_remove(&link->dirty);
-    while (link->state == LINK_READY && link->out.len && !link->blocked) {
-        struct iovec part = {buffer_bytes(&link->out), link->out.len};
+    while (out && out->len && !link->blocked) {
+        struct iovec part = {buffer_bytes(out), out->len};
         ssize_t written = io_write(link->conn, &part, 1);
         if (written < 0 && written != -EAGAIN) {
             link_break(link, "closed the connection");
             return;
         }
-        link->blocked = written != (ssize_t)link->out.len;
+        link->blocked = written != (ssize_t)out->len;
         if (written > 0) {
-            buffer_take(&link->out, (size_t)written);
+            buffer_take(out, (size_t)written);
             link->node->bytes_out += (uint64_t)written;
         }
     }
@@ -330,44 +342,31 @@ static size_t cut_replies(struct link *link, const char *bytes, size_t len)
     return used;
 }
 
-static void cut_from_own(struct link *link)
+static void read_failed(struct link *link, ssize_t got)
 {
-    /* Taken out first: a reply may close the link, and with it the buffer. */
-    struct buffer in = link->in;
-    link->in = (struct buffer)BUFFER_INIT;
-    buffer_take(&in, cut_replies(link, buffer_bytes(&in), in.len));
-    if (link->conn && in.len)
-        link->in = in;
-    else
-        buffer_release(&in);
+    char why[96];
+    snprintf(why, sizeof why, "closed the connection%s%s", got ? ": " : "",
+             got ? strerror((int)-got) : "");
+    link_break(link, why);
 }
 
 static void read_link(struct link *link)
 {
-    struct worker *worker = link_worker(link);
-    bool is_own = link->in.len > 0;
-    /* Behind an unfinished reply the pieces grow with it, so that a large one is read in few. */
-    size_t size = is_own && link->in.len > READ_CHUNK ? link->in.len : READ_CHUNK;
-    char *place = is_own ? buffer_reserve(&link->in, size) : worker->read_buffer;
-    ssize_t got = place ? io_read(link->conn, place, size) : -ENOMEM;
+    struct slice bytes;
+    /* What a long reply needs is not known; asking for twice what is there reads it in few pieces.
+     */
+    ssize_t got = intake_read(link_worker(link), link->conn, &link->in, 2 * link->in.len, &bytes);
     if (got == -EAGAIN)
         return;
     if (got <= 0) {
-        char why[96];
-        snprintf(why, sizeof why, "closed the connection%s%s", got ? ": " : "",
-                 got ? strerror((int)-got) : "");
-        link_break(link, why);
+        read_failed(link, got);
         return;
     }
     link->node->bytes_in += (uint64_t)got;
     link->node->last_answer_ms = now_ms(link);
-    if (is_own) {
-        buffer_added(&link->in, (size_t)got);
-        cut_from_own(link);
-        return;
-    }
-    size_t used = cut_replies(link, place, (size_t)got);
-    if (link->conn && !buffer_append(&link->in, place + used, (size_t)got - used))
+    size_t used = cut_replies(link, bytes.ptr, bytes.len);
+    /* If a reply closed the link, the bytes went with it. */
+    if (link->conn && !intake_keep(link_worker(link), &link->in, bytes, used))
         link_failed(link, "sent a reply for which there is no memory");
 }
 
@@ -378,8 +377,7 @@ static void on_link_event(void *context, int events)
         greet(link);
     } else if (events & IO_WRITABLE) {
         link->blocked = false;
-        if (link->out.len && list_is_empty(&link->dirty))
-            list_push_back(&link_worker(link)->dirty_links, &link->dirty);
+        link_dirty(link);
     }
     if ((events & IO_READABLE) && link->conn)
         read_link(link);

@@ -150,9 +150,9 @@ int worker_create(struct router *router, uint32_t index, struct io_loop *loop,
     worker->loop = loop;
     worker->random.state = io_wall_ms(loop) + index;
     init_lists(worker);
-    worker->read_buffer = malloc(READ_CHUNK);
+    worker->intake = malloc(INTAKE_SIZE);
     worker->pools = calloc(router->options.pool_count, sizeof *worker->pools);
-    int error = worker->read_buffer && worker->pools
+    int error = worker->intake && worker->pools
                     ? io_timer_create(loop, on_tick, worker, &worker->tick)
                     : -ENOMEM;
     for (uint32_t i = 0; error == 0 && i < router->options.pool_count; i++)
@@ -196,7 +196,7 @@ void worker_destroy(struct worker **worker_ptr)
     io_on_turn_end(worker->loop, NULL, NULL);
     free_requests(worker);
     free(worker->pools);
-    free(worker->read_buffer);
+    free(worker->intake);
     free(worker->owners);
     free(worker->part_of_node);
     free(worker);

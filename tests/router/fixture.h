@@ -191,7 +191,8 @@ static void text_send(struct text_client *client, const char *text)
 
 /* Sends, runs the world for a while, and returns all that came back since the last call (static
  * storage, terminated). */
-__attribute__((unused)) static const char *text_ask_for(struct text_client *client, const char *text, uint64_t run_ms)
+__attribute__((unused)) static const char *text_ask_for(struct text_client *client,
+                                                        const char *text, uint64_t run_ms)
 {
     static char answer[1 << 16];
     text_send(client, text);
@@ -210,7 +211,8 @@ __attribute__((unused)) static const char *text_ask(struct text_client *client, 
 }
 
 /* A key that the fixture's map puts on a node: the number-th of them (static storage). */
-__attribute__((unused)) static const char *key_on_node(const struct cw_map *map, uint32_t node, uint32_t number)
+__attribute__((unused)) static const char *key_on_node(const struct cw_map *map, uint32_t node,
+                                                       uint32_t number)
 {
     static char keys[8][32];
     static uint32_t turn;

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include <clockwise/clockwise.h>
+
 #include "base/assert.h"
 #include "base/buffer.h"
 #include "base/list.h"
@@ -18,11 +20,12 @@
 #include "io/io.h"
 #include "wire/resp.h"
 
-enum { MEMORY_NODE_ENTRIES = 4096 };
+enum { MEMORY_NODE_ENTRIES = 1 << 15, MEMORY_NODE_CHAINS = 1 << 10 };
 
 struct memory_entry {
     char *key, *value;
     size_t key_len, value_len;
+    uint32_t next; /* in its chain: number + 1; 0 is the end */
 };
 
 struct memory_node {
@@ -31,6 +34,7 @@ struct memory_node {
     struct list conns;
     struct memory_entry entries[MEMORY_NODE_ENTRIES]; /* in order of coming; holes have key NULL */
     uint32_t entry_count;
+    uint32_t chains[MEMORY_NODE_CHAINS]; /* by hash: number + 1 of the newest entry */
     uint64_t commands, wrong_commands;
     uint32_t lie_permille;
     bool refuses_resp3;
@@ -48,8 +52,9 @@ struct memory_conn {
 
 static struct memory_entry *memory_find(struct memory_node *node, struct slice key)
 {
-    for (uint32_t i = 0; i < node->entry_count; i++) {
-        struct memory_entry *entry = &node->entries[i];
+    uint32_t number = node->chains[cw_hash(key.ptr, key.len) % MEMORY_NODE_CHAINS];
+    for (; number; number = node->entries[number - 1].next) {
+        struct memory_entry *entry = &node->entries[number - 1];
         if (entry->key && entry->key_len == key.len && memcmp(entry->key, key.ptr, key.len) == 0)
             return entry;
     }
@@ -69,7 +74,10 @@ static void memory_set(struct memory_node *node, struct slice key, struct slice 
     struct memory_entry *entry = memory_find(node, key);
     if (!entry) {
         CW_ASSERT(node->entry_count < MEMORY_NODE_ENTRIES);
+        uint32_t *chain = &node->chains[cw_hash(key.ptr, key.len) % MEMORY_NODE_CHAINS];
         entry = &node->entries[node->entry_count++];
+        entry->next = *chain;
+        *chain = node->entry_count;
         entry->key = memory_copy(key);
         entry->key_len = key.len;
     } else {

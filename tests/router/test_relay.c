@@ -276,7 +276,7 @@ static void refusals_name_the_command_and_keep_the_connection(void **state)
         {"GET\r\n", "-ERR wrong number of arguments for 'get' command\r\n"},
         {"SHUTDOWN\r\n", "-ERR 'SHUTDOWN' is not available through the router: "},
         {"BLPOP a 0\r\n", "-ERR 'BLPOP' may wait"},
-        {"XREAD BLOCK 0 STREAMS a 0\r\n", "-ERR 'XREAD' with BLOCK"},
+        {"XREAD BLOCK 0 STREAMS a 0\r\n", "-ERR BLOCK is not available through the router"},
         {"SELECT 1\r\n", "-ERR DB index is out of range"},
         {"MSET a 1 b\r\n", "-ERR "},
         {"EVAL x 99 a\r\n", "-ERR "},

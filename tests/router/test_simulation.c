@@ -409,16 +409,24 @@ static void the_same_seed_gives_the_same_run(void **state)
     assert_int_not_equal(first.trace, other.trace);
 }
 
-static void the_checker_finds_a_node_that_lies(void **state)
+/* In how many of ten runs the checker finds something wrong. */
+static int runs_found_wrong(struct run_options options)
 {
-    struct run result = run(&(struct run_options){.seed = 3, .lie_permille = 20});
-    assert_string_not_equal(result.wrong, "");
+    int found = 0;
+    for (options.seed = 1; options.seed <= 10; options.seed++)
+        found += run(&options).wrong[0] != '\0';
+    return found;
 }
 
+static void the_checker_finds_a_node_that_lies(void **state)
+{
+    assert_int_equal(runs_found_wrong((struct run_options){.lie_permille = 20}), 10);
+}
+
+/* Not in every run: a lost key that is written before it is read is not missed. */
 static void the_checker_finds_keys_that_a_map_without_moving_lost(void **state)
 {
-    struct run result = run(&(struct run_options){.seed = 4, .swaps_maps = true});
-    assert_string_not_equal(result.wrong, "");
+    assert_true(runs_found_wrong((struct run_options){.swaps_maps = true}) >= 7);
 }
 
 int main(void)
