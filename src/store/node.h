@@ -34,7 +34,7 @@ struct conn {
     struct resp_request request;
     struct session session;
     bool is_blocked; /* the kernel takes no more of out until IO_WRITABLE */
-    bool is_held;    /* not read, because out is too long */
+    bool is_held;    /* neither read nor executed, because out is too long */
     bool is_watched; /* told of readability */
     bool is_ended;   /* no more input will come */
     bool is_broken;  /* to be closed without another word */

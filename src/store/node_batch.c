@@ -38,9 +38,12 @@ static void refuse_input(struct conn *conn)
 static bool next_request(struct conn *conn)
 {
     size_t left = conn->in.len - conn->executed;
-    if (conn->session.is_closing || conn->is_broken || left == 0 ||
-        conn->out.len >= NODE_OUT_LEN_MAX)
+    if (conn->session.is_closing || conn->is_broken || left == 0)
         return false;
+    if (conn->out.len >= NODE_OUT_LEN_MAX) {
+        conn->is_held = true; /* and goes on with what it has read when enough was sent */
+        return false;
+    }
     switch (resp_request_parse(&conn->request, buffer_bytes(&conn->in) + conn->executed, left,
                                &conn->node->limits)) {
     case RESP_DONE: return true;
