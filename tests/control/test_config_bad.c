@@ -1,6 +1,6 @@
 /*
- * What a wrong configuration is told, word for word. covers: control/config_check,
- * control/yaml_tree, control/problems
+ * What a wrong configuration is told, word for word.
+ * covers: control/config_check, control/yaml_tree, control/problems
  */
 #include <setjmp.h>
 #include <stdarg.h>

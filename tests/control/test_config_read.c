@@ -1,4 +1,7 @@
-/* What a right configuration becomes. covers: control/config_router, control/config_file */
+/*
+ * What a right configuration becomes.
+ * covers: control/config_router, control/config_file
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -64,9 +64,8 @@ class Locate(ProcessTest):
         self.assertEqual({line.rsplit('\t', 1)[1] for line in lines}, {'north', 'south', 'west'})
 
     def test_a_hash_tag_alone_decides(self):
-        owners = {line.split('\t')[1] for line in self.locate('{a}1', '{a}2', 'x{a}y', 'a').split('\n')
-                  if line}
-        self.assertEqual(len(owners), 1)
+        lines = self.locate('{a}1', '{a}2', 'x{a}y', 'a').splitlines()
+        self.assertEqual(len({line.split('\t')[1] for line in lines}), 1)
 
     def test_replicas_are_distinct_and_the_first_is_the_owner(self):
         keys = [f'key:{number}' for number in range(100)]

@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 """`clockwise serve` as a program: what it prints, what it serves over HTTP, how it ends.
 
-covers: cli/serve, cli/status, control/serve, control/banner, control/preflight, control/log,
-control/runner, control/fleet, control/crew, control/snapshot, control/metrics, control/status_json
+covers: cli/serve, cli/status, control/serve, control/banner, control/preflight, control/log
+covers: control/runner, control/fleet, control/crew, control/snapshot, control/metrics
+covers: control/status_json
 """
 import http.client
 import json
