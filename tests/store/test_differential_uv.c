@@ -4,31 +4,11 @@
  * show; what tells a time is compared with some tolerance, and what has no order as a set.
  */
 #include "base/random.h"
-#include "store/glob_table.h"
 #include "store/redis_rig.h"
+#include "store/wish.h"
 
-enum { COMMAND_TOTAL = 30000, PIPELINE = 50, ARGS_MAX = 12, ARG_LEN_MAX = 1024 };
+enum { COMMAND_TOTAL = 30000, PIPELINE = 50 };
 enum { TOLERANCE_MS = 20000 };
-
-/* One command: its arguments, and how replies to it are compared. */
-struct wish {
-    char args[ARGS_MAX][ARG_LEN_MAX];
-    size_t lens[ARGS_MAX];
-    size_t count;
-};
-
-static void add_bytes(struct wish *wish, const char *bytes, size_t len)
-{
-    assert_in_range(wish->count, 0, ARGS_MAX - 1);
-    assert_in_range(len, 0, ARG_LEN_MAX);
-    memcpy(wish->args[wish->count], bytes, len);
-    wish->lens[wish->count++] = len;
-}
-
-static void add(struct wish *wish, const char *text)
-{
-    add_bytes(wish, text, strlen(text));
-}
 
 #define PICK(random, pool) pool[random_below(random, sizeof pool / sizeof pool[0])]
 
@@ -282,16 +262,6 @@ static void make_wish(struct wish *wish, struct random *random)
         add_arg(wish, random, *kind);
 }
 
-static void append_wish(struct buffer *out, const struct wish *wish)
-{
-    buffer_printf(out, "*%zu\r\n", wish->count);
-    for (size_t i = 0; i < wish->count; i++) {
-        buffer_printf(out, "$%zu\r\n", wish->lens[i]);
-        buffer_append(out, wish->args[i], wish->lens[i]);
-        buffer_append_text(out, "\r\n");
-    }
-}
-
 /* ---- comparing ------------------------------------------------------------------------------- */
 
 static bool is_name(const struct wish *wish, const char *name)
@@ -395,12 +365,6 @@ static void complain(const struct wish *wish, struct slice ours, struct slice th
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
-struct side {
-    int fd;
-    struct client_input input;
-    size_t taken;
-};
-
 static uint64_t seed_of_run(void)
 {
     const char *text = getenv("CW_SEED");
@@ -456,45 +420,6 @@ static void compare_sides(uint64_t seed, bool has_hello)
     node_rig_stop(&node);
 }
 
-/* The count of KEYS for a pattern when only one key is there. */
-static int64_t count_keys(struct side *side, const char *pattern, const char *key)
-{
-    struct wish wishes[] = {{.count = 0}, {.count = 0}, {.count = 0}};
-    struct buffer out = BUFFER_INIT;
-    struct resp_value value;
-    add(&wishes[0], "FLUSHALL");
-    add(&wishes[1], "SET");
-    add(&wishes[1], key);
-    add(&wishes[1], "");
-    add(&wishes[2], "KEYS");
-    add(&wishes[2], pattern);
-    for (size_t i = 0; i < 3; i++)
-        append_wish(&out, &wishes[i]);
-    client_send(side->fd, buffer_bytes(&out), out.len);
-    for (size_t i = 0; i < 2; i++)
-        client_reply(side->fd, &side->input, &side->taken);
-    struct slice reply = client_reply(side->fd, &side->input, &side->taken);
-    assert_int_equal(resp_read_value(reply.ptr, reply.len, &value), RESP_DONE);
-    buffer_release(&out);
-    return value.integer;
-}
-
-static void redis_says_the_same_of_the_table_of_patterns(void **state)
-{
-    struct redis_rig redis;
-    redis_rig_start(&redis);
-    struct side side = {.fd = client_open(redis.port)};
-    for (size_t i = 0; i < sizeof glob_table / sizeof glob_table[0]; i++) {
-        if (strcmp(glob_table[i].pattern, "*") == 0)
-            continue; /* KEYS has a way of its own for it */
-        if (count_keys(&side, glob_table[i].pattern, glob_table[i].text) != glob_table[i].fits)
-            fail_msg("'%s' on '%s': redis differs", glob_table[i].pattern, glob_table[i].text);
-    }
-    close(side.fd);
-    buffer_release(&side.input.bytes);
-    redis_rig_stop(&redis);
-}
-
 static void random_commands_are_answered_as_by_redis(void **state)
 {
     compare_sides(seed_of_run(), false);
@@ -508,7 +433,6 @@ static void random_commands_are_answered_as_by_redis_in_resp3(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(redis_says_the_same_of_the_table_of_patterns),
         cmocka_unit_test(random_commands_are_answered_as_by_redis),
         cmocka_unit_test(random_commands_are_answered_as_by_redis_in_resp3),
     };

@@ -1,4 +1,4 @@
-/* Patterns: a table whose answers were had from a Redis 7.0.15 (test_differential_uv asks it anew).
+/* Patterns: a table whose answers were had from a Redis 7.0.15 (test_glob_uv asks it anew).
  */
 #include "store/dir_rig.h"
 #include "store/glob.h"
