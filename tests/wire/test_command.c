@@ -258,7 +258,7 @@ static void describe_keys(const char *words, char *ret_text, size_t size)
     struct resp_request request;
     struct command_key_range keys;
     char line[512];
-    size_t len = (size_t)snprintf(line, sizeof line, "%s\n", words), used = 0;
+    size_t len = (size_t)snprintf(line, sizeof line, "%s\n", words), used = 0, count = 0;
     resp_request_init(&request);
     assert_int_equal(resp_request_parse(&request, line, len, &limits), RESP_DONE);
     struct slice name = resp_request_arg(&request, line, 0);
@@ -273,10 +273,14 @@ static void describe_keys(const char *words, char *ret_text, size_t size)
         bool in_range = i >= keys.first && (i - keys.first) % keys.step == 0 &&
                         (i - keys.first) / keys.step < keys.count;
         struct slice word = resp_request_arg(&request, line, i);
-        if (in_range || i == keys.extra)
-            used += (size_t)snprintf(ret_text + used, size - used, "%s%.*s", used ? " " : "",
-                                     (int)word.len, word.ptr);
+        if (!in_range && i != keys.extra)
+            continue;
+        count++;
+        used += (size_t)snprintf(ret_text + used, size - used, "%s%.*s", used ? " " : "",
+                                 (int)word.len, word.ptr);
     }
+    if (!reason)
+        assert_int_equal(count, keys.count + (keys.extra != 0));
     resp_request_release(&request);
 }
 
@@ -346,6 +350,7 @@ static void sort_may_not_read_keys_of_other_nodes(void **state)
     expect_keys("SORT a BY weight_*", wanted);
     expect_keys("SORT a GET o_*", wanted);
     expect_keys("SORT a GET # GET o_*", wanted);
+    expect_keys("SORT a GET #x", wanted);
     expect_keys("sort_ro a limit 0 1 get x", wanted);
     expect_keys("SORT a BY nosort GET #", "a");
     expect_keys("SORT a LIMIT by 1 STORE d", "a d");
@@ -357,6 +362,7 @@ static void georadius_may_store(void **state)
     expect_keys("GEORADIUS a 1 2 3 m STORE c STOREDIST d", "a d");
     expect_keys("GEORADIUS a 1 2 3 m STORE", "a");
     expect_keys("GEORADIUSBYMEMBER a store 3 m store d", "a d");
+    expect_keys("GEORADIUSBYMEMBER a m 3 store d", "a");
 }
 
 /* ---- declared commands ----------------------------------------------------------------------- */
@@ -373,6 +379,15 @@ static void a_module_command_can_be_declared_once(void **state)
     assert_int_equal(command_count(), COMMAND_COUNT + 1);
     assert_ptr_equal(command_by_id((enum command_id)command->id), command);
     assert_int_equal(command->flags, COMMAND_READ);
+}
+
+static void a_request_may_end_before_its_keys(void **state)
+{
+    assert_true(command_declare("MODULE.FAR", -1, 3, 4, 1, true));
+    expect_keys("MODULE.FAR", "");
+    expect_keys("MODULE.FAR 1 2", "");
+    expect_keys("MODULE.FAR 1 2 a", "a");
+    expect_keys("MODULE.FAR 1 2 a b c", "a b");
 }
 
 static void a_declaration_has_to_make_sense(void **state)
@@ -422,6 +437,7 @@ int main(void)
         cmocka_unit_test(sort_may_not_read_keys_of_other_nodes),
         cmocka_unit_test(georadius_may_store),
         cmocka_unit_test(a_module_command_can_be_declared_once),
+        cmocka_unit_test(a_request_may_end_before_its_keys),
         cmocka_unit_test(a_declaration_has_to_make_sense),
         cmocka_unit_test(the_table_of_declared_commands_has_an_end),
     };
