@@ -102,7 +102,7 @@ int profile_points_haproxy(const struct cw_profile_map *map, struct profile_poin
 {
     for (uint32_t i = 0; i < map->node_count; i++) {
         const struct profile_node *node = &map->nodes[i];
-        uint32_t key, count = node->is_down ? 0 : (uint32_t)node->weight * map->options.points;
+        uint32_t key = 0, count = node->is_down ? 0 : (uint32_t)node->weight * map->options.points;
         int status = server_key(map, node, &key, error);
         if (status != CW_OK)
             return status;
