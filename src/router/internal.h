@@ -119,6 +119,7 @@ struct link {
     struct flight flight;
     uint32_t greetings_waiting;
     uint64_t deadline_ms; /* CONNECTING and GREETING: until when */
+    uint64_t heard_ms;    /* when bytes came last */
     uint64_t retry_at_ms; /* CLOSED: not before; 0: as soon as there is need */
     uint64_t backoff_ms;
     bool blocked; /* the last write was short: wait for IO_WRITABLE */

@@ -363,7 +363,7 @@ static void read_link(struct link *link)
         return;
     }
     link->node->bytes_in += (uint64_t)got;
-    link->node->last_answer_ms = now_ms(link);
+    link->node->last_answer_ms = link->heard_ms = now_ms(link);
     size_t used = cut_replies(link, bytes.ptr, bytes.len);
     /* If a reply closed the link, the bytes went with it. */
     if (link->conn && !intake_keep(link_worker(link), &link->in, bytes, used))
@@ -395,12 +395,22 @@ static void missed_deadline(struct link *link)
     link_failed(link, why);
 }
 
+/* Whether the node owes us something and is silent. One that is busy with a long row of replies is
+ * not: to give it up would fail the requests of all its clients because one of them asked for much.
+ */
+static bool is_overdue(const struct link *link, uint64_t now)
+{
+    const struct request *oldest = flight_first(&link->flight);
+    if (link->state == LINK_CONNECTING || link->state == LINK_GREETING)
+        return now >= link->deadline_ms;
+    return oldest && now >= oldest->deadline_ms &&
+           now - link->heard_ms >= link->node->pool->settings->timeout_ms;
+}
+
 bool link_tick(struct link *link)
 {
     uint64_t now = now_ms(link);
-    const struct request *oldest = flight_first(&link->flight);
-    bool is_opening = link->state == LINK_CONNECTING || link->state == LINK_GREETING;
-    if ((is_opening && now >= link->deadline_ms) || (oldest && now >= oldest->deadline_ms))
+    if (is_overdue(link, now))
         missed_deadline(link);
     else if (link->state == LINK_CLOSED && link->retry_at_ms && now >= link->retry_at_ms &&
              !link->node->retired)

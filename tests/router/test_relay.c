@@ -167,6 +167,28 @@ static void a_stopped_node_fails_its_keys_naming_it_and_serves_again(void **stat
     stop(&world);
 }
 
+/* Once, a client that asked for many large values made the node look dead to everybody. */
+static void a_node_that_is_busy_with_long_replies_is_not_silent(void **state)
+{
+    const struct io_sim_options slow = {
+        .seed = 1, .delay_min_us = 10000, .delay_max_us = 10000, .window_bytes = 1000};
+    enum { COUNT = 60, VALUE_LEN = 2000, REPLY_LEN = 7 + VALUE_LEN + 2 };
+    struct world world;
+    char command[VALUE_LEN + 64], value[VALUE_LEN + 1] = "";
+    start(&world, 3);
+    memset(value, 'v', VALUE_LEN);
+    snprintf(command, sizeof command, "SET %s %s\r\n", key_on_node(world.fixture.map, 1, 0), value);
+    assert_string_equal(text_ask(world.client, command), "+OK\r\n");
+    snprintf(command, sizeof command, "GET %s\r\n", key_on_node(world.fixture.map, 1, 0));
+    io_sim_set(&slow); /* 100 kB a second: these replies take more than twice the deadline */
+    for (int i = 0; i < COUNT; i++)
+        text_send(world.client, command);
+    io_sim_run(10000, NULL);
+    assert_int_equal(world.client->in.len, COUNT * REPLY_LEN);
+    assert_null(memmem(buffer_bytes(&world.client->in), world.client->in.len, "NODEDOWN", 8));
+    stop(&world);
+}
+
 static void a_killed_node_fails_at_once_and_serves_again(void **state)
 {
     struct world world;
@@ -324,6 +346,7 @@ int main(void)
         cmocka_unit_test(hash_tags_keep_keys_together),
         cmocka_unit_test(scan_walks_through_all_nodes),
         cmocka_unit_test(a_stopped_node_fails_its_keys_naming_it_and_serves_again),
+        cmocka_unit_test(a_node_that_is_busy_with_long_replies_is_not_silent),
         cmocka_unit_test(a_killed_node_fails_at_once_and_serves_again),
         cmocka_unit_test(a_split_that_touches_a_dead_node_is_its_error),
         cmocka_unit_test(a_new_map_is_swapped_in_and_nothing_under_way_is_lost),
