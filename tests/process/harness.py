@@ -113,6 +113,7 @@ class Process:
     def answers(self):
         """True once PING is answered; an AssertionError when the process has ended."""
         if self.popen.poll() is not None:
+            self.forget()
             raise AssertionError(f'{self.name} ended with {self.popen.returncode}:\n{self.log()}')
         try:
             with self.client(timeout=2) as client:

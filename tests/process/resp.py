@@ -26,8 +26,8 @@ class Client:
 
     def __init__(self, port, host='127.0.0.1', timeout=20):
         self.socket = socket.create_connection((host, port), timeout=timeout)
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.file = self.socket.makefile('rb', 1 << 16)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def __enter__(self):
         return self

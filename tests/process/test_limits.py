@@ -62,7 +62,7 @@ class Limits(ProcessTest):
         self.assert_refused(router, 'MGET', 'a', 'k' * 101)
 
     def test_value(self):
-        router = self.start_with(value='2kb')
+        router = self.start_with(value='2kb', key='1kb')
         self.assert_taken(router, 'SET', 'key', 'v' * 2048)
         self.assert_refused(router, 'SET', 'key', 'v' * 2049)
 
@@ -72,7 +72,7 @@ class Limits(ProcessTest):
         self.assert_refused(router, 'MGET', *'abcdefghij')
 
     def test_request(self):
-        router = self.start_with(request='4kb', value='4kb')
+        router = self.start_with(request='4kb', value='4kb', key='1kb', inline='1kb')
         self.assert_taken(router, 'MSET', 'a', 'v' * 1500, 'b', 'v' * 1500)
         self.assert_refused(router, 'MSET', 'a', 'v' * 2500, 'b', 'v' * 2500)
 
