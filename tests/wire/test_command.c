@@ -1,6 +1,7 @@
 /*
  * The table of commands, compared with what a real server says (golden/, made by commands.py and by
- * COMMAND GETKEYS). covers: command_keys
+ * COMMAND GETKEYS).
+ * covers: command_keys
  */
 #include "wire/describe.h"
 

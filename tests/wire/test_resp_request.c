@@ -1,4 +1,7 @@
-/* Requests as arrays. covers: resp_number */
+/*
+ * Requests as arrays.
+ * covers: resp_number
+ */
 #include "wire/describe.h"
 
 #include <stdio.h>
