@@ -6,7 +6,9 @@
 #include <string.h>
 
 static const struct profile_rows *const families[] = {
-    &profile_rows_libmemcached,
+    &profile_rows_libmemcached, &profile_rows_twemproxy, &profile_rows_redis,
+    &profile_rows_ketama,       &profile_rows_java,      &profile_rows_nginx,
+    &profile_rows_haproxy,
 };
 
 enum { FAMILY_COUNT = sizeof families / sizeof *families };

@@ -152,10 +152,14 @@ enum profile_fill {
 struct profile_table_rule {
     enum profile_fill fill;
     uint32_t size; /* where it does not follow from the nodes */
-    int retry;     /* nginx: a down server's keys are hashed again, with a counter before them */
 };
 
 struct cw_profile_map;
+struct profile_topology;
+
+/* Reads options.topology. */
+typedef int profile_topology_fn(struct profile_topology *topology, const char *text, size_t len,
+                                struct cw_error *error);
 
 /* What an engine is to a map: a table of functions. */
 struct profile_engine {
@@ -186,8 +190,12 @@ struct profile {
     enum profile_order order;
     enum profile_weights weights;
     enum profile_key key;
-    enum profile_key tag;    /* with options.tag */
+    enum profile_key tag; /* with options.tag */
+    profile_topology_fn *read_topology;
     int may_be_empty;        /* of nodes: it places on numbers, or has a topology */
+    int no_empty_key;        /* an empty key has no fixed place */
+    unsigned skip_down_max;  /* how often a down server's keys look further; 0: they do not */
+    int leaves_down_out;     /* down servers are as if they were not there */
     const char *port;        /* where an address has none; NULL: it must have one */
     const char *socket_port; /* of a unix socket; NULL: the system has none */
     int names_unique;        /* the system refuses two servers of one name */
@@ -202,7 +210,9 @@ struct profile_rows {
     const struct profile *list;
     size_t count;
 };
-extern const struct profile_rows profile_rows_libmemcached;
+extern const struct profile_rows profile_rows_libmemcached, profile_rows_twemproxy,
+    profile_rows_redis, profile_rows_ketama, profile_rows_java, profile_rows_nginx,
+    profile_rows_haproxy;
 
 /* ---- a map ----------------------------------------------------------------------------------- */
 
@@ -231,6 +241,7 @@ struct cw_profile_map {
     struct cw_profile_node *given;     /* copies, in the given order */
     struct profile_node *nodes;        /* in the order of the rule */
     struct cw_profile_options options; /* strings are copies, defaults filled in; nodes: given */
+    struct profile_topology *topology; /* while the map is built */
     double *shares;                    /* by given number; NULL: not known */
     char *text;                        /* all strings */
     size_t text_size;

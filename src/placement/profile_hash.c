@@ -27,10 +27,53 @@ static uint64_t crc32_15_bits(const void *key, size_t len, uint64_t seed)
     return legacy_crc32(key, len) >> 16 & 0x7fff;
 }
 
+static uint64_t crc16(const void *key, size_t len, uint64_t seed)
+{
+    return legacy_crc16(key, len);
+}
+
 static uint64_t crc16_wide(const void *key, size_t len, uint64_t seed)
 {
     return legacy_crc16_wide(key, len);
 }
+
+static uint64_t md5_be64(const void *key, size_t len, uint64_t seed)
+{
+    uint32_t words[4];
+    legacy_md5_words(key, len, words);
+    return (uint64_t)__builtin_bswap32(words[0]) << 32 | __builtin_bswap32(words[1]);
+}
+
+static uint64_t sha1_word(const void *key, size_t len, uint64_t seed)
+{
+    uint8_t digest[20];
+    legacy_sha1(key, len, digest);
+    return digest[0] | (uint32_t)digest[1] << 8 | (uint32_t)digest[2] << 16 |
+           (uint32_t)digest[3] << 24;
+}
+
+/* The low halves of hashes that have more. */
+#define LOW_HALF(name, of)                                                                         \
+    static uint64_t name(const void *key, size_t len, uint64_t seed)                               \
+    {                                                                                              \
+        return (uint32_t)of(key, len, seed);                                                       \
+    }
+LOW_HALF(java_fnv1_32, legacy_java_fnv1_32)
+LOW_HALF(java_fnv1a_32, legacy_java_fnv1a_32)
+LOW_HALF(java_fnv1_64, legacy_java_fnv1_64)
+LOW_HALF(java_fnv1a_64, legacy_java_fnv1a_64)
+
+/* HAProxy's functions with its avalanche behind. */
+#define AVALANCHE(name, of)                                                                        \
+    static uint64_t name(const void *key, size_t len, uint64_t seed)                               \
+    {                                                                                              \
+        return legacy_full_hash((uint32_t)of(key, len, seed));                                     \
+    }
+AVALANCHE(sdbm_avalanche, legacy_sdbm)
+AVALANCHE(djb2_avalanche, legacy_djb2)
+AVALANCHE(wt6_avalanche, legacy_wt6)
+AVALANCHE(crc32_avalanche, crc32)
+AVALANCHE(decimal_avalanche, legacy_decimal)
 
 /* clang-format off */
 static const struct profile_hash hashes[] = {
@@ -49,6 +92,29 @@ static const struct profile_hash hashes[] = {
     {"murmur", HASHES_LIBMEMCACHED | HASHES_TWEMPROXY, legacy_murmur2_by_length, NULL},
     {"murmur3", HASHES_LIBMEMCACHED, legacy_murmur3_32_by_length, NULL},
     {"jenkins", HASHES_LIBMEMCACHED | HASHES_TWEMPROXY, legacy_jenkins, NULL},
+    {"sdbm", HASHES_HAPROXY, legacy_sdbm, NULL},
+    {"djb2", HASHES_HAPROXY, legacy_djb2, NULL},
+    {"wt6", HASHES_HAPROXY, legacy_wt6, NULL},
+    {"crc32", HASHES_HAPROXY | HASHES_OTHER, crc32, NULL},
+    {"none", HASHES_HAPROXY, legacy_decimal, NULL},
+    {"sdbm-avalanche", HASHES_HAPROXY, sdbm_avalanche, NULL},
+    {"djb2-avalanche", HASHES_HAPROXY, djb2_avalanche, NULL},
+    {"wt6-avalanche", HASHES_HAPROXY, wt6_avalanche, NULL},
+    {"crc32-avalanche", HASHES_HAPROXY, crc32_avalanche, NULL},
+    {"none-avalanche", HASHES_HAPROXY, decimal_avalanche, NULL},
+    {"NATIVE_HASH", HASHES_SPYMEMCACHED, legacy_java_hash, NULL},
+    {"CRC_HASH", HASHES_SPYMEMCACHED, crc32_15_bits, NULL},
+    {"FNV1_64_HASH", HASHES_SPYMEMCACHED, java_fnv1_64, NULL},
+    {"FNV1A_64_HASH", HASHES_SPYMEMCACHED, java_fnv1a_64, NULL},
+    {"FNV1_32_HASH", HASHES_SPYMEMCACHED, java_fnv1_32, NULL},
+    {"FNV1A_32_HASH", HASHES_SPYMEMCACHED, java_fnv1a_32, NULL},
+    {"KETAMA_HASH", HASHES_SPYMEMCACHED, md5_word, NULL},
+    {"md5/le4", HASHES_OTHER, md5_word, NULL},
+    {"md5/be64", HASHES_OTHER, md5_be64, NULL},
+    {"sha1/le4", HASHES_OTHER, sha1_word, NULL},
+    {"crc16/xmodem", HASHES_OTHER, crc16, NULL},
+    {"crc32/15", HASHES_OTHER, crc32_15_bits, NULL},
+    {"ONE_AT_A_TIME", HASHES_OTHER, legacy_one_at_a_time, NULL},
 };
 /* clang-format on */
 

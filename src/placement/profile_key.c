@@ -21,14 +21,16 @@ static struct part between(const char *key, size_t len, char open, char close)
     return (struct part){last ? tag : NULL, last ? (size_t)(last - tag) : 0};
 }
 
-/* npm cluster-key-slot 1.1.2 goes on behind an empty {} until something stands before a '}'. */
+/* npm cluster-key-slot 1.1.2 steps over the '}' of an empty {} and goes on to the next one. */
 static struct part between_js(const char *key, size_t len)
 {
-    const char *first = len ? memchr(key, '{', len) : NULL;
-    if (!first || len - (size_t)(first - key) < 3)
+    const char *first = len ? memchr(key, '{', len) : NULL, *end = key + len;
+    if (!first)
         return (struct part){NULL, 0};
     const char *tag = first + 1;
-    const char *last = memchr(tag + 1, '}', len - (size_t)(tag + 1 - key));
+    if (tag < end && *tag == '}')
+        tag++;
+    const char *last = memchr(tag, '}', (size_t)(end - tag));
     return (struct part){last ? tag : NULL, last ? (size_t)(last - tag) : 0};
 }
 
@@ -58,7 +60,7 @@ const void *profile_key_part(const struct cw_profile_map *map, const void *key, 
 {
     struct part part = find_part(map, key, len);
     int may_be_empty = map->key == KEY_TAGGED_OR_EMPTY || map->key == KEY_STOPPED ||
-                       map->key == KEY_MCROUTER;
+                       map->key == KEY_MCROUTER || map->key == KEY_REDIS_JS;
     if (!part.at || (part.len == 0 && !may_be_empty)) {
         *ret_len = len;
         return key;

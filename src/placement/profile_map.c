@@ -5,6 +5,7 @@
 
 #include "placement/error.h"
 #include "placement/memory.h"
+#include "placement/profile_topology.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -103,12 +104,38 @@ static void map_free(struct cw_profile_map *map)
     free(map);
 }
 
+/* The nodes are those of the topology, if there is one. */
+static int take_nodes(struct cw_profile_map *map, const struct cw_profile_options *options,
+                      struct cw_error *error)
+{
+    struct cw_profile_options with = *options;
+    if (!options->topology)
+        return profile_nodes_init(map, options, error);
+    if (options->node_count)
+        return error_set(error, CW_EINVAL, "servers and a topology exclude each other: give one");
+    int status = map->profile->read_topology(map->topology, options->topology,
+                                             options->topology_len, error);
+    if (status != CW_OK)
+        return status;
+    struct cw_profile_node *nodes = memory_alloc(map->topology->node_count, sizeof *nodes);
+    if (!nodes)
+        return error_no_memory(error);
+    for (size_t i = 0; i < map->topology->node_count; i++)
+        nodes[i] = (struct cw_profile_node){.address = map->topology->nodes[i].address,
+                                            .weight = 1};
+    with.nodes = nodes;
+    with.node_count = map->topology->node_count;
+    status = profile_nodes_init(map, &with, error);
+    free(nodes);
+    return status;
+}
+
 static int fill_map(struct cw_profile_map *map, const struct cw_profile_options *options,
                     struct cw_error *error)
 {
     int status = check_settings(map->profile, options, error);
     if (status == CW_OK)
-        status = profile_nodes_init(map, options, error);
+        status = take_nodes(map, options, error);
     if (status == CW_OK)
         status = take_hash(map, error);
     if (status != CW_OK)
@@ -130,8 +157,12 @@ int cw_profile_map_create(const struct cw_profile *profile,
     struct cw_profile_map *map = memory_alloc(1, sizeof *map);
     if (!map)
         return error_no_memory(error);
+    struct profile_topology topology = {0};
     map->profile = (const struct profile *)profile;
+    map->topology = options->topology ? &topology : NULL;
     int status = fill_map(map, options, error);
+    profile_topology_fini(&topology);
+    map->topology = NULL;
     if (status != CW_OK) {
         map_free(map);
         return status;

@@ -357,6 +357,16 @@ static int check_given(struct cw_profile_map *map, const struct cw_profile_optio
     return CW_OK;
 }
 
+static int check_down(const struct profile *profile, const struct cw_profile_node *given,
+                      struct cw_error *error)
+{
+    if (given->is_down && !profile->skip_down_max && !profile->leaves_down_out)
+        return error_set(error, CW_EINVAL,
+                         "server '%.64s' is marked as down, which %s does not know: leave it out",
+                         given->address, profile->shown.name);
+    return CW_OK;
+}
+
 static int copy_nodes(struct cw_profile_map *map, const struct cw_profile_options *options,
                       char **at, struct cw_error *error)
 {
@@ -368,7 +378,9 @@ static int copy_nodes(struct cw_profile_map *map, const struct cw_profile_option
         given->name = put_text(at, or_empty(given->name));
         node->number = i;
         node->is_down = given->is_down;
-        int status = take_name(map->profile, given, node, at, error);
+        int status = check_down(map->profile, given, error);
+        if (status == CW_OK)
+            status = take_name(map->profile, given, node, at, error);
         if (status == CW_OK)
             status = take_weight(map->profile, given, node, error);
         if (status != CW_OK)

@@ -48,6 +48,27 @@ static void drop_equal(struct profile_points *points, enum profile_tie tie, int 
     points->count = count;
 }
 
+/* nginx: the keys of a down server go to the next points; where none of them is up, nowhere. */
+static int skip_down(const struct cw_profile_map *map, struct profile_points *points)
+{
+    uint32_t *owners = memory_alloc(points->count, sizeof *owners);
+    if (!owners)
+        return CW_ENOMEM;
+    for (uint32_t i = 0; i < points->count; i++) {
+        owners[i] = CW_NO_NODE;
+        for (uint32_t k = 0; k <= map->profile->skip_down_max; k++) {
+            uint32_t owner = points->owners[(i + k) % points->count];
+            if (!map->given[owner].is_down) {
+                owners[i] = owner;
+                break;
+            }
+        }
+    }
+    free(points->owners);
+    points->owners = owners;
+    return CW_OK;
+}
+
 /* ---- boundaries ------------------------------------------------------------------------------ */
 
 struct closing {
@@ -146,6 +167,8 @@ int profile_ring_close(const struct cw_profile_map *map, struct profile_points *
     if (profile_points_sort(points, map->bits) != CW_OK)
         return CW_ENOMEM;
     drop_equal(points, rule->tie, rule->wrap == WRAP_NEAREST);
+    if (map->profile->skip_down_max && skip_down(map, points) != CW_OK)
+        return CW_ENOMEM;
     return make_boundaries(map, points, ring);
 }
 
@@ -220,6 +243,8 @@ static uint64_t position(const struct cw_profile_map *map, const void *key, size
 
 static uint32_t locate(const struct cw_profile_map *map, const void *key, size_t len)
 {
+    if (__builtin_expect(len == 0, 0) && map->profile->no_empty_key && map->node_count > 1)
+        return CW_NO_NODE;
     return ring_locate(map->state, profile_key_hash(map, key, len) << (64 - map->bits));
 }
 
@@ -234,6 +259,9 @@ static void locate_batch(const struct cw_profile_map *map, const void *const *ke
         for (size_t i = 0; i < here; i++)
             hashes[i] = profile_key_hash(map, keys[at + i], lens[at + i]) << (64 - map->bits);
         ring_locate_batch(map->state, hashes, here, ret_nodes + at);
+        for (size_t i = 0; map->profile->no_empty_key && i < here; i++)
+            if (lens[at + i] == 0)
+                ret_nodes[at + i] = locate(map, keys[at + i], 0);
     }
 }
 

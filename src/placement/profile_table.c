@@ -1,60 +1,16 @@
 /*
  * Tables: hash modulo the number of places, and the node that each place belongs to.
  */
-#include "placement/profile.h"
+#include "placement/profile_table.h"
 
 #include "placement/error.h"
+#include "placement/legacy_crc.h"
 #include "placement/memory.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
-struct table {
-    uint32_t *owners; /* by place: a node's given number */
-    uint32_t size;
-};
-
-#define TABLE_SIZE_MAX (1u << 27)
-
-/* ---- fills ----------------------------------------------------------------------------------- */
-
-static int table_init(struct table *table, double size, struct cw_error *error)
-{
-    if (size < 1 || size > TABLE_SIZE_MAX)
-        return error_set(error, CW_EINVAL, "a table of %.0f places: use 1 to %u", size,
-                         TABLE_SIZE_MAX);
-    table->size = (uint32_t)size;
-    table->owners = memory_alloc(table->size, sizeof *table->owners);
-    return table->owners ? CW_OK : error_no_memory(error);
-}
-
-/* Every node as many times in a row as its weight says, or once. */
-static int fill_in_rows(const struct cw_profile_map *map, struct table *table, int by_weight,
-                        struct cw_error *error)
-{
-    uint32_t at = 0;
-    int status = table_init(table, by_weight ? profile_weight_sum(map) : map->node_count, error);
-    if (status != CW_OK)
-        return status;
-    for (uint32_t i = 0; i < map->node_count; i++) {
-        uint32_t end = at + (by_weight ? (uint32_t)map->nodes[i].weight : 1);
-        while (at < end)
-            table->owners[at++] = map->nodes[i].number;
-    }
-    return CW_OK;
-}
-
-static int fill(struct cw_profile_map *map, struct table *table, struct cw_error *error)
-{
-    switch (map->profile->table.fill) {
-    case FILL_ONCE: return fill_in_rows(map, table, 0, error);
-    case FILL_WEIGHT: return fill_in_rows(map, table, 1, error);
-    default: return error_set(error, CW_ENOT_SUPPORTED, "not a table");
-    }
-}
-
-/* ---- the engine ------------------------------------------------------------------------------ */
-
-static int sum_shares(struct cw_profile_map *map, const struct table *table)
+static int sum_shares(struct cw_profile_map *map, const struct profile_table *table)
 {
     map->shares = memory_alloc(map->owner_count, sizeof *map->shares);
     if (!map->shares)
@@ -67,22 +23,33 @@ static int sum_shares(struct cw_profile_map *map, const struct table *table)
     return CW_OK;
 }
 
+static int has_down(const struct cw_profile_map *map)
+{
+    for (uint32_t i = 0; i < map->node_count; i++)
+        if (map->nodes[i].is_down)
+            return 1;
+    return 0;
+}
+
 static int build(struct cw_profile_map *map, struct cw_error *error)
 {
-    struct table *table = memory_alloc(1, sizeof *table);
+    struct profile_table *table = memory_alloc(1, sizeof *table);
     if (!table)
         return error_no_memory(error);
     map->state = table;
-    int status = fill(map, table, error);
+    int status = profile_fill(map, table, error);
     if (status != CW_OK)
         return status;
+    table->has_down = map->profile->skip_down_max && has_down(map);
+    if (table->has_down)
+        return CW_OK; /* neither positions nor shares can be read off the table */
     map->position_max = table->size - 1;
     return sum_shares(map, table) == CW_OK ? CW_OK : error_no_memory(error);
 }
 
 static void release(struct cw_profile_map *map)
 {
-    struct table *table = map->state;
+    struct profile_table *table = map->state;
     if (table)
         free(table->owners);
     free(table);
@@ -90,19 +57,42 @@ static void release(struct cw_profile_map *map)
 
 static uint64_t position(const struct cw_profile_map *map, const void *key, size_t len)
 {
-    const struct table *table = map->state;
-    return profile_key_hash(map, key, len) % table->size;
+    const struct profile_table *table = map->state;
+    uint64_t hash = profile_key_hash(map, key, len);
+    /* Most hashes have 32 bits, and a division of 32 bits costs a fraction of one of 64. */
+    return hash <= UINT32_MAX ? (uint32_t)hash % table->size : hash % table->size;
+}
+
+/* nginx: the hash of "1key", "2key", ... is added until a server is found that is not down. */
+static uint32_t locate_again(const struct cw_profile_map *map, const void *key, size_t len)
+{
+    const struct profile_table *table = map->state;
+    uint32_t sum = 0;
+    for (unsigned i = 0; i <= map->profile->skip_down_max; i++) {
+        char counter[16];
+        int digits = i ? snprintf(counter, sizeof counter, "%u", i) : 0;
+        uint32_t crc = legacy_crc32_continue(UINT32_MAX, counter, (size_t)digits);
+        sum += ~legacy_crc32_continue(crc, key, len) >> 16 & 0x7fff;
+        uint32_t owner = table->owners[sum % table->size];
+        if (!map->given[owner].is_down)
+            return owner;
+    }
+    return CW_NO_NODE;
 }
 
 static uint32_t locate(const struct cw_profile_map *map, const void *key, size_t len)
 {
-    const struct table *table = map->state;
+    const struct profile_table *table = map->state;
+    if (len == 0 && map->profile->no_empty_key && map->node_count > 1)
+        return CW_NO_NODE;
+    if (table->has_down)
+        return locate_again(map, key, len);
     return table->owners[position(map, key, len)];
 }
 
 static uint32_t range_at(const struct cw_profile_map *map, uint64_t position, uint64_t *ret_last)
 {
-    const struct table *table = map->state;
+    const struct profile_table *table = map->state;
     uint32_t at = (uint32_t)position, owner = table->owners[at];
     while (at + 1 < table->size && table->owners[at + 1] == owner)
         at++;
@@ -112,7 +102,7 @@ static uint32_t range_at(const struct cw_profile_map *map, uint64_t position, ui
 
 static size_t memory(const struct cw_profile_map *map)
 {
-    const struct table *table = map->state;
+    const struct profile_table *table = map->state;
     return sizeof *table + table->size * sizeof *table->owners;
 }
 

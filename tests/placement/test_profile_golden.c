@@ -2,9 +2,10 @@
  * Every golden file of the profiles: the real programs' answers for 2000 keys, key by key. Prints
  * the table of them, and fails unless each line of each file agrees.
  *
- * covers: profile, profile_map, profile_nodes, profile_key, profile_hash, profile_ring,
- * covers: profile_points, profile_points_own, profile_count, profile_table,
- * covers: profile_rows_libmemcached
+ * covers: profile, profile_map, profile_nodes, profile_key, profile_hash, profile_ring
+ * covers: profile_points, profile_points_own, profile_count, profile_table, profile_fill
+ * covers: profile_rows_libmemcached, profile_rows_twemproxy, profile_rows_redis
+ * covers: profile_rows_ketama, profile_rows_java, profile_rows_nginx, profile_rows_haproxy
  */
 #include "placement/profile_golden.h"
 
@@ -99,7 +100,8 @@ static void print_answer(const struct cw_profile_map *map, const char *kind, con
     const struct cw_profile_node *node = cw_profile_map_node(map, owner);
     ret[0] = 0;
     if (strcmp(kind, "address") == 0)
-        snprintf(ret, 512, "%s", node ? node->address : "none");
+        snprintf(ret, 512, "%s%s", node ? node->address : "none",
+                 node && !strchr(node->address, ':') ? ":80" : ""); /* what nginx connects to */
     else if (strcmp(kind, "number") == 0)
         snprintf(ret, 512, "%u", owner);
     else if (strcmp(kind, "position") == 0)
