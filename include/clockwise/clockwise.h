@@ -52,7 +52,8 @@ extern "C" {
     X(EBAD_TEXT, -12, "not a map in its text form")                                                \
     X(EBAD_KEY, -13, "an unknown or repeated key in a map's text form")                            \
     X(ENO_SUCH_NODE, -14, "no such node")                                                          \
-    X(ENOT_SUPPORTED, -15, "the placement cannot do this")
+    X(ENOT_SUPPORTED, -15, "the placement cannot do this")                                         \
+    X(EBAD_TABLE, -16, "the size of the table is not a prime in range")
 
 enum cw_status {
 #define CW_STATUS_ENUM(name, number, text) CW_##name = number,
@@ -95,6 +96,8 @@ CW_API uint64_t cw_hash_tagged(const char *key, size_t key_len);
 #define CW_SLOT_COUNT_MAX    (1u << 24)
 #define CW_SLOT_COUNT        16384u /* unless set */
 #define CW_TOKENS_PER_WEIGHT 160u   /* unless set */
+#define CW_TABLE_SIZE_MIN    251u
+#define CW_TABLE_SIZE_MAX    (1u << 26)
 #define CW_REPLICA_COUNT_MAX 16u
 #define CW_NO_NODE           UINT32_MAX
 
@@ -109,9 +112,27 @@ struct cw_node {
 
 /* The rules from key hash to node. The numbers are part of no format; names are. */
 enum cw_placement {
-    CW_PLACEMENT_SLOTS, /* "slots": a table of equal arcs, changed by a sticky planner */
-    CW_PLACEMENT_RING,  /* "ring": tokens in proportion to weight, first one clockwise */
+    CW_PLACEMENT_SLOTS,      /* "slots": a table of equal arcs, changed by a sticky planner */
+    CW_PLACEMENT_RING,       /* "ring": tokens in proportion to weight, first one clockwise */
+    CW_PLACEMENT_RENDEZVOUS, /* "rendezvous": every node draws, the best draw wins; no state */
+    CW_PLACEMENT_JUMP,       /* "jump": Lamping and Veach's, bit for bit; numbered nodes */
+    CW_PLACEMENT_JUMPBACK,   /* "jumpback": the same contract, faster, any node may go */
+    CW_PLACEMENT_MAGLEV,     /* "maglev": a table of prime size filled in turns */
+    CW_PLACEMENT_ROUND,      /* "round": round-hashing; one contiguous range a node */
+    CW_PLACEMENT_MODULO,     /* "modulo": hash % nodes, what consistent hashing is not */
 };
+
+/* What a placement can do besides placing keys on nodes of equal weight. */
+enum cw_capability {
+    CW_CAN_WEIGHTS = 1,    /* nodes of different weights */
+    CW_CAN_REMOVE_ANY = 2, /* removing any node; otherwise only the one that was added last */
+    CW_CAN_REPLICAS = 4,   /* cw_locate_n() of more than one */
+    CW_CAN_RANGES = 8,     /* nodes own ranges of the hash space: exact plans, cw_map_range_at() */
+};
+
+/* The cw_capability bits of a placement; 0 for a number that is none. What a placement cannot do
+ * is refused with CW_ENOT_SUPPORTED. */
+CW_API unsigned cw_placement_capabilities(enum cw_placement placement);
 
 /* "slots"; NULL for a number that is none. Static storage. */
 CW_API const char *cw_placement_name(enum cw_placement placement);
@@ -126,6 +147,10 @@ struct cw_map_options {
     uint64_t generation;         /* 1 unless set */
     uint32_t slot_count;         /* slots only: a power of two; fixed for the pool's life */
     uint32_t tokens_per_weight;  /* ring only: 1 .. 65536 */
+    uint32_t table_size;         /* maglev only: a prime; unless set, one of more than 100 places
+                                    a node. Kept when the map changes */
+    uint32_t no_vectors;         /* 1: batches use portable code only. The answers are the same:
+                                    for tests and comparisons */
 };
 
 struct cw_map;
@@ -138,7 +163,10 @@ CW_API int cw_map_create(const struct cw_map_options *options, struct cw_map **r
 
 /* The map that follows another one when its nodes become `nodes`: generation + 1, everything else
  * as in `from`. With slots the sticky planner moves exactly as many slots as it must, and the
- * result depends on `from`; with the other placements it is what cw_map_create() gives. */
+ * result depends on `from`. jump, jumpback and round number their nodes: old nodes keep their
+ * numbers, new ones get the lowest that are free; jump and round refuse (CW_ENOT_SUPPORTED) the
+ * removal of another node than those with the highest numbers. With the other placements it is what
+ * cw_map_create() gives. */
 CW_API int cw_map_change(const struct cw_map *from, const struct cw_node *nodes, size_t node_count,
                          struct cw_map **ret_map, struct cw_error *error);
 
@@ -161,10 +189,19 @@ CW_API uint32_t cw_map_node_count(const struct cw_map *map);
 CW_API const struct cw_node *cw_map_node(const struct cw_map *map, uint32_t index);
 /* The number of a node, or CW_NO_NODE. O(log n). */
 CW_API uint32_t cw_map_find_node(const struct cw_map *map, const char *id);
-/* The part of the hash space that a node owns, 0 .. 1, exact up to rounding. O(1). */
+/* The part of the hash space that a node owns, 0 .. 1: exact up to rounding where the placement has
+ * ranges, elsewhere what it promises on average. O(1). */
 CW_API double cw_map_share(const struct cw_map *map, uint32_t index);
 /* The part that it should own: weight / sum of weights. O(1). */
 CW_API double cw_map_ideal_share(const struct cw_map *map, uint32_t index);
+/* The owner of a hash and the last hash of the range around it that has the same owner as far as
+ * the placement knows (neighbouring ranges may have one owner too). CW_ENOT_SUPPORTED without
+ * CW_CAN_RANGES. To walk all of the hash space start at 0 and go on at *ret_last + 1. */
+CW_API int cw_map_range_at(const struct cw_map *map, uint64_t hash, uint32_t *ret_node,
+                           uint64_t *ret_last);
+/* The one range that a node owns, where it is always one: only with round. O(1). */
+CW_API int cw_map_node_range(const struct cw_map *map, uint32_t index, uint64_t *ret_first,
+                             uint64_t *ret_last);
 /* Bytes of memory that the map keeps. */
 CW_API size_t cw_map_memory(const struct cw_map *map);
 
@@ -176,12 +213,28 @@ CW_API uint32_t cw_locate(const struct cw_map *map, uint64_t hash);
 
 /* The k owners of a hash in rank order: distinct nodes, and in distinct zones while there are
  * enough zones (a node without a zone counts as a zone of its own); the first is cw_locate()'s.
- * Writes min(k, nodes) numbers and returns how many. k is capped at CW_REPLICA_COUNT_MAX. */
+ * Writes min(k, nodes) numbers and returns how many: at most CW_REPLICA_COUNT_MAX, and at most 1
+ * without CW_CAN_REPLICAS. */
 CW_API size_t cw_locate_n(const struct cw_map *map, uint64_t hash, size_t k, uint32_t *ret_nodes);
 
 /* cw_locate() of many hashes, the fastest way: ret_nodes[i] is the owner of hashes[i]. */
 CW_API void cw_locate_batch(const struct cw_map *map, const uint64_t *hashes, size_t count,
                             uint32_t *ret_nodes);
+
+/* Bounded load (Mirrokni, Thorup and Zadimoghaddam 2016): what nodes carry now, in any unit. */
+struct cw_load {
+    const uint64_t *loads;   /* by node number */
+    uint64_t total;          /* their sum, which the caller keeps */
+    uint32_t slack_permille; /* how far above its share a node may go: 250 is a quarter */
+};
+
+/* The owner of a hash, unless it already carries (1 + slack) times its share of the total; then the
+ * best of the nodes that do not, by rendezvous ranking of the hash, so that the overflow of one
+ * node spreads over all others. There always is one. Works with every placement. Two routers with
+ * different figures may disagree: for caches and stateless servers, not for stored data. Cost: as
+ * cw_locate(), and O(nodes) for a hash whose owner is full. */
+CW_API uint32_t cw_locate_bounded(const struct cw_map *map, uint64_t hash,
+                                  const struct cw_load *load);
 
 /* ---- plans: the difference of two maps ------------------------------------------------------- */
 
@@ -198,6 +251,12 @@ struct cw_plan;
 /* Which hashes have another owner (by id) in `to` than in `from`, exactly. Keeps references to
  * both. CW_ENOT_SUPPORTED where a placement has no ranges. Cost: O(ranges). */
 CW_API int cw_plan_create(struct cw_map *from, struct cw_map *to, struct cw_plan **ret_plan);
+/* The same for any two placements, from sample_count hashes drawn evenly: shares are estimates,
+ * range_count is 0. Deterministic. sample_count is 1 .. 2^32-1. */
+CW_API int cw_plan_estimate(struct cw_map *from, struct cw_map *to, uint64_t sample_count,
+                            struct cw_plan **ret_plan);
+/* How far cw_plan_share() may be off: half the width of its 95 % interval; 0 when it is exact. */
+CW_API double cw_plan_share_error(const struct cw_plan *plan);
 CW_API void cw_plan_destroy(struct cw_plan **plan);
 /* Moves in descending order of share, then by node ids. The array belongs to the plan. */
 CW_API const struct cw_move *cw_plan_moves(const struct cw_plan *plan, size_t *ret_count);
@@ -208,7 +267,7 @@ CW_API double cw_plan_ideal_share(const struct cw_plan *plan);
 /* The part that moves between two nodes that are in both maps and of which the receiver's ideal
  * share did not grow: movement that nobody needed. */
 CW_API double cw_plan_needless_share(const struct cw_plan *plan);
-/* Whether a hash changes its owner; the owners' numbers in the two maps. */
+/* 1 when a hash changes its owner, else 0; the owners' numbers in the two maps. */
 CW_API int cw_plan_locate(const struct cw_plan *plan, uint64_t hash, uint32_t *ret_from,
                           uint32_t *ret_to);
 

@@ -28,11 +28,20 @@ static int fill_map(struct cw_map *map, const struct cw_map_options *options,
         return error_no_memory(error);
     map->generation = options->generation ? options->generation : 1;
     map->placement = options->placement;
-    map->slot_count = options->slot_count;
-    map->tokens_per_weight = options->tokens_per_weight;
+    if (map->placement == CW_PLACEMENT_SLOTS)
+        map->slot_count = options->slot_count;
+    if (map->placement == CW_PLACEMENT_RING)
+        map->tokens_per_weight = options->tokens_per_weight;
+    if (map->placement == CW_PLACEMENT_MAGLEV)
+        map->table_size = options->table_size;
+    map->vectors = options->no_vectors ? VECTORS_NONE : vectors_found();
     map->ops = placement_get(options->placement);
     if (!map->ops)
         return error_set(error, CW_EINVAL, "placement %d is none", (int)options->placement);
+    if (!map->nodes.weights_equal && !(map->ops->capabilities & CW_CAN_WEIGHTS))
+        return error_set(error, CW_ENOT_SUPPORTED,
+                         "placement %s has no weights: give all nodes the same, or use slots",
+                         map->ops->name);
     return map->ops->build(map, history, error);
 }
 
@@ -79,6 +88,8 @@ int cw_map_change(const struct cw_map *from, const struct cw_node *nodes, size_t
         .generation = from->generation + 1,
         .slot_count = from->slot_count,
         .tokens_per_weight = from->tokens_per_weight,
+        .table_size = from->table_size,
+        .no_vectors = from->vectors == VECTORS_NONE,
     };
     return map_build(&options, &history, ret_map, NULL, error);
 }
@@ -138,6 +149,25 @@ double cw_map_ideal_share(const struct cw_map *map, uint32_t index)
     if (index >= map->nodes.count)
         return 0;
     return (double)map->nodes.list[index].weight / (double)map->nodes.weight_sum;
+}
+
+int cw_map_range_at(const struct cw_map *map, uint64_t hash, uint32_t *ret_node, uint64_t *ret_last)
+{
+    if (!map->ops->range_at)
+        return CW_ENOT_SUPPORTED;
+    *ret_node = map->ops->range_at(map, hash, ret_last);
+    return CW_OK;
+}
+
+int cw_map_node_range(const struct cw_map *map, uint32_t index, uint64_t *ret_first,
+                      uint64_t *ret_last)
+{
+    if (index >= map->nodes.count)
+        return CW_ENO_SUCH_NODE;
+    if (!map->ops->node_range)
+        return CW_ENOT_SUPPORTED;
+    map->ops->node_range(map, index, ret_first, ret_last);
+    return CW_OK;
 }
 
 size_t cw_map_memory(const struct cw_map *map)

@@ -7,6 +7,7 @@
 
 #include "placement/nodes.h"
 #include "placement/placement.h"
+#include "placement/vectors.h"
 
 #include <stdatomic.h>
 
@@ -21,6 +22,8 @@ struct cw_map {
     enum cw_placement placement;
     uint32_t slot_count;        /* 0 unless slots */
     uint32_t tokens_per_weight; /* 0 unless ring */
+    uint32_t table_size;        /* 0 unless maglev */
+    enum vectors vectors;       /* what batches may use */
     uint64_t generation;
     struct nodes nodes;
     double *shares;

@@ -11,11 +11,13 @@
 struct history {
     const struct cw_map *from;   /* the map that this one follows */
     const uint32_t *slot_owners; /* an assignment read from a text, by slot: places in `given` */
+    const uint32_t *buckets;     /* numbers read from a text, by place in `given` */
     const struct cw_node *given; /* the nodes as they were given */
 };
 
 struct placement {
     const char *name;
+    unsigned capabilities; /* enum cw_capability */
     /* Checks its own options, builds map->state and fills map->shares; the nodes are there. On
      * failure release() is called on what there is. */
     int (*build)(struct cw_map *map, const struct history *history, struct cw_error *error);
@@ -27,6 +29,11 @@ struct placement {
     size_t (*locate_n)(const struct cw_map *map, uint64_t hash, size_t k, uint32_t *ret_nodes);
     /* The owner of a hash and the last hash of an arc that it owns; NULL: there are no ranges. */
     uint32_t (*range_at)(const struct cw_map *map, uint64_t hash, uint64_t *ret_last);
+    /* The one range of a node; NULL: it need not be one. */
+    void (*node_range)(const struct cw_map *map, uint32_t node, uint64_t *ret_first,
+                       uint64_t *ret_last);
+    /* The number of a node where nodes have some that the text must keep; NULL elsewhere. */
+    uint32_t (*bucket_of)(const struct cw_map *map, uint32_t node);
     size_t (*memory)(const struct cw_map *map);
 };
 
@@ -35,5 +42,11 @@ const struct placement *placement_get(enum cw_placement placement);
 
 extern const struct placement placement_slots;
 extern const struct placement placement_ring;
+extern const struct placement placement_rendezvous;
+extern const struct placement placement_jump;
+extern const struct placement placement_jumpback;
+extern const struct placement placement_maglev;
+extern const struct placement placement_round;
+extern const struct placement placement_modulo;
 
 #endif

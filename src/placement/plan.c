@@ -15,7 +15,8 @@ struct cw_plan {
     uint32_t *numbers; /* in `to`, of the nodes of `from` */
     struct cw_move *moves;
     size_t move_count;
-    double share, ideal_share, needless_share;
+    double share, ideal_share, needless_share, share_error;
+    uint64_t sample_count; /* 0: exact */
 };
 
 static int match_nodes(struct cw_plan *plan)
@@ -56,6 +57,39 @@ static int walk(const struct cw_plan *plan, struct pairs *pairs)
     }
 }
 
+/* One hash of each of sample_count equal arcs, anywhere in it: steadier than free draws. */
+static int walk_samples(const struct cw_plan *plan, struct pairs *pairs)
+{
+    unsigned __int128 all = (unsigned __int128)1 << 64;
+    for (uint64_t i = 0; i < plan->sample_count; i++) {
+        uint64_t start = (uint64_t)(all * i / plan->sample_count);
+        uint64_t next = (uint64_t)(all * (i + 1) / plan->sample_count);
+        uint32_t old, new;
+        uint64_t hash = start + mix_high(mix_stream(0, i), next - start);
+        if (cw_plan_locate(plan, hash, &old, &new) &&
+            pairs_add(pairs, old, new, next - start, 1) != CW_OK)
+            return CW_ENOMEM;
+    }
+    return CW_OK;
+}
+
+/* Newton's, so that the library needs no libm. */
+static double square_root(double square)
+{
+    double root = 1;
+    for (int i = 0; square > 0 && i < 64; i++)
+        root = (root + square / root) / 2;
+    return square > 0 ? root : 0;
+}
+
+/* 1.96 standard errors of a share that was found in independent samples; those of walk_samples()
+ * are at least as good. Half a sample more either way, so that a share of 0 has an error too. */
+static double error_of(double share, uint64_t sample_count)
+{
+    double count = (double)sample_count;
+    return 1.96 * square_root(share * (1 - share) / count) + 0.5 / count;
+}
+
 static int by_share(const void *one, const void *other)
 {
     const struct cw_move *a = one, *b = other;
@@ -75,7 +109,8 @@ static int list_moves(struct cw_plan *plan, const struct pairs *pairs)
         const struct pair_sum *sum = &pairs->places[i];
         if (sum->ranges)
             plan->moves[plan->move_count++] = (struct cw_move){
-                sum->from, sum->to, (double)sum->size * 0x1p-64, sum->ranges};
+                sum->from, sum->to, (double)sum->size * 0x1p-64,
+                plan->sample_count ? 0 : sum->ranges};
     }
     qsort(plan->moves, plan->move_count, sizeof *plan->moves, by_share);
     return CW_OK;
@@ -112,13 +147,33 @@ static int fill_plan(struct cw_plan *plan)
     struct pairs pairs = {0};
     int status = match_nodes(plan);
     if (status == CW_OK)
-        status = walk(plan, &pairs);
+        status = plan->sample_count ? walk_samples(plan, &pairs) : walk(plan, &pairs);
     if (status == CW_OK)
         status = list_moves(plan, &pairs);
     pairs_fini(&pairs);
     if (status == CW_OK)
         sum_shares(plan);
+    if (plan->sample_count)
+        plan->share_error = error_of(plan->share, plan->sample_count);
     return status;
+}
+
+static int create_plan(struct cw_map *from, struct cw_map *to, uint64_t sample_count,
+                       struct cw_plan **ret_plan)
+{
+    struct cw_plan *plan = memory_alloc(1, sizeof *plan);
+    if (!plan)
+        return CW_ENOMEM;
+    plan->from = cw_map_ref(from);
+    plan->to = cw_map_ref(to);
+    plan->sample_count = sample_count;
+    int status = fill_plan(plan);
+    if (status != CW_OK) {
+        cw_plan_destroy(&plan);
+        return status;
+    }
+    *ret_plan = plan;
+    return CW_OK;
 }
 
 int cw_plan_create(struct cw_map *from, struct cw_map *to, struct cw_plan **ret_plan)
@@ -127,18 +182,15 @@ int cw_plan_create(struct cw_map *from, struct cw_map *to, struct cw_plan **ret_
         return CW_EINVAL;
     if (!from->ops->range_at || !to->ops->range_at)
         return CW_ENOT_SUPPORTED;
-    struct cw_plan *plan = memory_alloc(1, sizeof *plan);
-    if (!plan)
-        return CW_ENOMEM;
-    plan->from = cw_map_ref(from);
-    plan->to = cw_map_ref(to);
-    int status = fill_plan(plan);
-    if (status != CW_OK) {
-        cw_plan_destroy(&plan);
-        return status;
-    }
-    *ret_plan = plan;
-    return CW_OK;
+    return create_plan(from, to, 0, ret_plan);
+}
+
+int cw_plan_estimate(struct cw_map *from, struct cw_map *to, uint64_t sample_count,
+                     struct cw_plan **ret_plan)
+{
+    if (!from || !to || !ret_plan || sample_count == 0 || sample_count > UINT32_MAX)
+        return CW_EINVAL;
+    return create_plan(from, to, sample_count, ret_plan);
 }
 
 void cw_plan_destroy(struct cw_plan **plan)
@@ -162,6 +214,11 @@ const struct cw_move *cw_plan_moves(const struct cw_plan *plan, size_t *ret_coun
 double cw_plan_share(const struct cw_plan *plan)
 {
     return plan->share;
+}
+
+double cw_plan_share_error(const struct cw_plan *plan)
+{
+    return plan->share_error;
 }
 
 double cw_plan_ideal_share(const struct cw_plan *plan)

@@ -58,9 +58,8 @@ static bool is_chosen(const uint32_t *chosen, size_t count, const uint32_t *zone
     return false;
 }
 
-/* Appends the best nodes that are not chosen, nor in a chosen node's zone when zones are given. */
-static size_t append_top(const struct cw_map *map, uint64_t key, const uint32_t *zones, size_t k,
-                         uint32_t *chosen, size_t chosen_count)
+size_t rank_append(const struct cw_map *map, uint64_t key, const uint32_t *zones, size_t k,
+                   uint32_t *chosen, size_t chosen_count)
 {
     struct top top = {.max = k - chosen_count};
     for (uint32_t i = 0; top.max && i < map->nodes.count; i++) {
@@ -86,6 +85,6 @@ size_t rank_top(const struct cw_map *map, uint64_t key, uint32_t first, size_t k
     if (first != CW_NO_NODE)
         ret_nodes[count++] = first;
     if (nodes->zone_count < nodes->count)
-        count = append_top(map, key, nodes->zones, k, ret_nodes, count);
-    return append_top(map, key, NULL, k, ret_nodes, count);
+        count = rank_append(map, key, nodes->zones, k, ret_nodes, count);
+    return rank_append(map, key, NULL, k, ret_nodes, count);
 }

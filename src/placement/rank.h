@@ -74,6 +74,23 @@ static inline int rank_before(const struct rank_score *one, const struct rank_sc
 /* The best of count > 0 nodes for a key. */
 struct rank_score rank_best(const struct rank_node *nodes, size_t count, uint64_t key);
 
+/* The number of the best of count > 0 nodes of equal weight: the greatest draw. */
+static inline uint32_t rank_best_equal(const struct rank_node *nodes, size_t count, uint64_t key)
+{
+    uint32_t best = rank_draw(&nodes[0], key), index = nodes[0].index;
+    for (size_t i = 1; i < count; i++) {
+        uint32_t draw = rank_draw(&nodes[i], key);
+        index = draw > best ? nodes[i].index : index;
+        best = draw > best ? draw : best;
+    }
+    return index;
+}
+
+/* Appends to the chosen the best nodes that are none of them, nor in a zone of theirs when zones
+ * are given, until there are k or no more nodes. Returns how many there are. */
+size_t rank_append(const struct cw_map *map, uint64_t key, const uint32_t *zones, size_t k,
+                   uint32_t *chosen, size_t chosen_count);
+
 /* The k best nodes of a map for a key, with the zone rule of cw_locate_n(). The first is given
  * (CW_NO_NODE: take the best). k is at most CW_REPLICA_COUNT_MAX and the node count. */
 size_t rank_top(const struct cw_map *map, uint64_t key, uint32_t first, size_t k,

@@ -25,7 +25,6 @@ static int check_options(struct cw_map *map, struct cw_error *error)
     if (map->tokens_per_weight == 0)
         map->tokens_per_weight = CW_TOKENS_PER_WEIGHT;
     uint32_t per_weight = map->tokens_per_weight;
-    map->slot_count = 0;
     if (per_weight > 65536)
         return error_set(error, CW_EBAD_TOKENS, "%u tokens a weight unit: use 1 to 65536",
                          per_weight);
@@ -170,6 +169,7 @@ static size_t memory(const struct cw_map *map)
 
 const struct placement placement_ring = {
     .name = "ring",
+    .capabilities = CW_CAN_WEIGHTS | CW_CAN_REMOVE_ANY | CW_CAN_REPLICAS | CW_CAN_RANGES,
     .build = ring_build,
     .release = ring_release,
     .locate = locate,

@@ -32,7 +32,6 @@ static int check_options(struct cw_map *map, struct cw_error *error)
         return error_set(error, CW_EBAD_SLOTS, "%u slots: use a power of two from %u to %u", count,
                          CW_SLOT_COUNT_MIN, CW_SLOT_COUNT_MAX);
     map->slot_count = count;
-    map->tokens_per_weight = 0;
     map->table_shift = 64 - (unsigned)__builtin_ctz(count);
     return CW_OK;
 }
@@ -118,6 +117,7 @@ static size_t slots_memory(const struct cw_map *map)
 
 const struct placement placement_slots = {
     .name = "slots",
+    .capabilities = CW_CAN_WEIGHTS | CW_CAN_REMOVE_ANY | CW_CAN_REPLICAS | CW_CAN_RANGES,
     .build = slots_build,
     .release = slots_release,
     .locate = slots_locate,

@@ -4,28 +4,14 @@
  * missing, unknown, repeated or out of range is an error with its line and column.
  */
 #include "placement/error.h"
-#include "placement/json.h"
 #include "placement/memory.h"
+#include "placement/numbered.h"
 #include "placement/slots.h"
+#include "placement/text.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct raw_node {
-    size_t at;
-    struct json_string id, address, zone, slots;
-    uint64_t weight;
-    uint32_t seen;
-};
-
-struct raw_map {
-    struct raw_node *nodes;
-    size_t node_count, node_room;
-    uint64_t generation, slot_count, tokens_per_weight;
-    size_t slot_count_at, placement_at, nodes_at;
-    enum cw_placement placement;
-    uint32_t seen;
-};
 
 static int read_version(struct json *json, void *target)
 {
@@ -69,6 +55,12 @@ static int read_tokens(struct json *json, void *target)
     return json_read_number(json, 1, 65536, &((struct raw_map *)target)->tokens_per_weight);
 }
 
+static int read_table_size(struct json *json, void *target)
+{
+    return json_read_number(json, CW_TABLE_SIZE_MIN, CW_TABLE_SIZE_MAX,
+                            &((struct raw_map *)target)->table_size);
+}
+
 static int read_id(struct json *json, void *target)
 {
     return json_read_string(json, &((struct raw_node *)target)->id);
@@ -94,11 +86,19 @@ static int read_slots(struct json *json, void *target)
     return json_read_string(json, &((struct raw_node *)target)->slots);
 }
 
-enum { NODE_ID, NODE_ADDRESS, NODE_ZONE, NODE_WEIGHT, NODE_SLOTS, NODE_KEY_COUNT };
+static int read_bucket(struct json *json, void *target)
+{
+    struct raw_node *node = target;
+    json_skip_spaces(json);
+    node->bucket_at = json->at;
+    return json_read_number(json, 0, NUMBERED_BUCKET_COUNT_MAX - 1, &node->bucket);
+}
+
+enum { NODE_ID, NODE_ADDRESS, NODE_ZONE, NODE_WEIGHT, NODE_SLOTS, NODE_BUCKET, NODE_KEY_COUNT };
 static const struct json_key node_keys[] = {
     [NODE_ID] = {"id", read_id},          [NODE_ADDRESS] = {"address", read_address},
     [NODE_ZONE] = {"zone", read_zone},    [NODE_WEIGHT] = {"weight", read_weight},
-    [NODE_SLOTS] = {"slots", read_slots},
+    [NODE_SLOTS] = {"slots", read_slots}, [NODE_BUCKET] = {"bucket", read_bucket},
 };
 
 static int need_key(const struct json *json, size_t at, uint32_t seen, const struct json_key *keys,
@@ -163,6 +163,7 @@ enum {
     MAP_PLACEMENT,
     MAP_SLOTS,
     MAP_TOKENS,
+    MAP_TABLE,
     MAP_NODES,
     MAP_KEY_COUNT
 };
@@ -172,6 +173,7 @@ static const struct json_key map_keys[] = {
     [MAP_PLACEMENT] = {"placement", read_placement},
     [MAP_SLOTS] = {"slots", read_slot_count},
     [MAP_TOKENS] = {"tokens_per_weight", read_tokens},
+    [MAP_TABLE] = {"table_size", read_table_size},
     [MAP_NODES] = {"nodes", read_nodes},
 };
 
@@ -188,21 +190,26 @@ static int check_option_key(const struct json *json, const struct raw_map *raw, 
     return CW_OK;
 }
 
-static int check_node_slots(const struct json *json, const struct raw_map *raw)
+/* Likewise for a key of every node. */
+static int check_node_key(const struct json *json, const struct raw_map *raw, int key, bool wanted)
 {
     for (size_t i = 0; i < raw->node_count; i++) {
         const struct raw_node *node = &raw->nodes[i];
-        if (raw->placement == CW_PLACEMENT_SLOTS) {
-            int status = need_key(json, node->at, node->seen, node_keys, NODE_SLOTS);
-            if (status != CW_OK)
-                return status;
-        } else if (node->seen & 1u << NODE_SLOTS) {
-            return json_fail(json, node->slots.at, CW_EBAD_KEY,
-                             "'slots' belongs to placement slots, and this is %s",
-                             cw_placement_name(raw->placement));
-        }
+        bool seen = node->seen & 1u << key;
+        if (wanted && !seen)
+            return json_fail(json, node->at, CW_EBAD_TEXT, "'%s' is missing", node_keys[key].name);
+        if (!wanted && seen)
+            return json_fail(json, node->at, CW_EBAD_KEY, "placement %s does not know '%s'",
+                             cw_placement_name(raw->placement), node_keys[key].name);
     }
     return CW_OK;
+}
+
+static int check_node_keys(const struct json *json, const struct raw_map *raw)
+{
+    bool numbered = placement_get(raw->placement)->bucket_of != NULL;
+    int status = check_node_key(json, raw, NODE_SLOTS, raw->placement == CW_PLACEMENT_SLOTS);
+    return status == CW_OK ? check_node_key(json, raw, NODE_BUCKET, numbered) : status;
 }
 
 static int read_map(struct json *json, struct raw_map *raw)
@@ -218,97 +225,23 @@ static int read_map(struct json *json, struct raw_map *raw)
     if (status == CW_OK)
         status = check_option_key(json, raw, MAP_TOKENS, CW_PLACEMENT_RING);
     if (status == CW_OK)
-        status = check_node_slots(json, raw);
+        status = check_option_key(json, raw, MAP_TABLE, CW_PLACEMENT_MAGLEV);
+    if (status == CW_OK)
+        status = check_node_keys(json, raw);
     return status;
 }
 
-/* ---- the assignment of slots ---- */
-
-/* A slot's number at *at of a node's string; steps over it. */
-static int read_slot(const struct json *json, const struct json_string *string, size_t *at,
-                     uint64_t slot_count, uint32_t *ret_slot)
-{
-    uint64_t slot = 0;
-    size_t start = *at;
-    for (; *at < string->len && *at < start + 9; ++*at) {
-        unsigned digit = (unsigned)(string->text[*at] - '0');
-        if (digit > 9)
-            break;
-        slot = slot * 10 + digit;
-    }
-    if (*at == start || (string->text[start] == '0' && *at > start + 1))
-        return json_fail(json, string->at + start, CW_EBAD_TEXT,
-                         "slots are written like 0-2,5,9-11");
-    if (slot >= slot_count)
-        return json_fail(json, string->at + start, CW_EBAD_TEXT,
-                         "slot %llu: the last one of this map is %llu", (unsigned long long)slot,
-                         (unsigned long long)slot_count - 1);
-    *ret_slot = (uint32_t)slot;
-    return CW_OK;
-}
-
-/* A slot, or two joined by '-'. */
-static int read_range(const struct json *json, const struct json_string *string, size_t *at,
-                      uint64_t slot_count, uint32_t *ret_first, uint32_t *ret_last)
-{
-    size_t start = *at;
-    int status = read_slot(json, string, at, slot_count, ret_first);
-    *ret_last = *ret_first;
-    if (status == CW_OK && *at < string->len && string->text[*at] == '-') {
-        ++*at;
-        status = read_slot(json, string, at, slot_count, ret_last);
-        if (status == CW_OK && *ret_last <= *ret_first)
-            return json_fail(json, string->at + start, CW_EBAD_TEXT,
-                             "a range of slots ends behind its start, like 0-2");
-    }
-    return status;
-}
-
-static int own_slots(const struct json *json, const struct raw_map *raw, size_t node,
-                     uint32_t *owners)
-{
-    const struct json_string *string = &raw->nodes[node].slots;
-    for (size_t at = 0; at < string->len;) {
-        uint32_t first = 0, last = 0;
-        size_t start = at;
-        int status = read_range(json, string, &at, raw->slot_count, &first, &last);
-        if (status != CW_OK)
-            return status;
-        for (uint32_t slot = first; slot <= last; slot++) {
-            if (owners[slot] != CW_NO_NODE)
-                return json_fail(json, string->at + start, CW_EBAD_TEXT,
-                                 "slot %u has two owners, '%.64s' and '%.64s'", slot,
-                                 raw->nodes[owners[slot]].id.text, raw->nodes[node].id.text);
-            owners[slot] = (uint32_t)node;
-        }
-        if (at < string->len && (string->text[at] != ',' || ++at == string->len))
-            return json_fail(json, string->at + at, CW_EBAD_TEXT,
-                             "slots are written like 0-2,5,9-11");
-    }
-    return CW_OK;
-}
-
-static int read_assignment(const struct json *json, const struct raw_map *raw, uint32_t *owners)
-{
-    memset(owners, 0xff, raw->slot_count * sizeof *owners); /* CW_NO_NODE */
-    for (size_t i = 0; i < raw->node_count; i++) {
-        int status = own_slots(json, raw, i, owners);
-        if (status != CW_OK)
-            return status;
-    }
-    for (uint32_t slot = 0; slot < raw->slot_count; slot++)
-        if (owners[slot] == CW_NO_NODE)
-            return json_fail(json, raw->nodes_at, CW_EBAD_TEXT, "slot %u has no owner", slot);
-    return CW_OK;
-}
-
-/* ---- from what was read to a map ---- */
+/* What the text says of owners: exactly one of the two is used by a placement that has state. */
+struct owners {
+    uint32_t *slots, *buckets;
+};
 
 static int build(const struct json *json, const struct raw_map *raw, struct cw_node *nodes,
-                 const uint32_t *owners, struct cw_map **ret_map)
+                 const struct owners *owners, struct cw_map **ret_map)
 {
     size_t bad;
-    struct history history = {.slot_owners = owners, .given = nodes};
+    struct history history = {
+        .slot_owners = owners->slots, .buckets = owners->buckets, .given = nodes};
     struct cw_map_options options = {
         .placement = raw->placement,
         .nodes = nodes,
@@ -316,6 +249,7 @@ static int build(const struct json *json, const struct raw_map *raw, struct cw_n
         .generation = raw->generation,
         .slot_count = (uint32_t)raw->slot_count,
         .tokens_per_weight = (uint32_t)raw->tokens_per_weight,
+        .table_size = (uint32_t)raw->table_size,
     };
     for (size_t i = 0; i < raw->node_count; i++)
         nodes[i] = (struct cw_node){raw->nodes[i].id.text, raw->nodes[i].address.text,
@@ -328,21 +262,34 @@ static int build(const struct json *json, const struct raw_map *raw, struct cw_n
                      error.message);
 }
 
-static int assign_and_build(const struct json *json, const struct raw_map *raw,
-                            struct cw_map **ret_map)
+static int read_owners(const struct json *json, const struct raw_map *raw, struct owners *owners)
 {
-    int has_slots = raw->placement == CW_PLACEMENT_SLOTS && raw->node_count;
-    struct cw_node *nodes = memory_alloc(raw->node_count, sizeof *nodes);
-    uint32_t *owners = has_slots ? memory_alloc(raw->slot_count, sizeof *owners) : NULL;
-    int status = CW_OK;
-    if (!nodes || (has_slots && !owners))
-        status = error_no_memory(json->error);
-    if (status == CW_OK && has_slots)
-        status = read_assignment(json, raw, owners);
-    if (status == CW_OK)
-        status = build(json, raw, nodes, owners, ret_map);
-    free(nodes);
-    free(owners);
+    if (raw->node_count == 0)
+        return CW_OK; /* refused later, as a map without nodes */
+    if (raw->placement == CW_PLACEMENT_SLOTS) {
+        owners->slots = memory_alloc(raw->slot_count, sizeof *owners->slots);
+        return owners->slots ? text_read_slots(json, raw, owners->slots)
+                             : error_no_memory(json->error);
+    }
+    if (placement_get(raw->placement)->bucket_of) {
+        owners->buckets = memory_alloc(raw->node_count, sizeof *owners->buckets);
+        return owners->buckets ? text_read_buckets(json, raw, owners->buckets)
+                               : error_no_memory(json->error);
+    }
+    return CW_OK;
+}
+
+static int build_map(const struct json *json, const struct raw_map *raw, struct cw_map **ret_map)
+{
+    struct owners owners = {0};
+    int status = read_owners(json, raw, &owners);
+    if (status == CW_OK) {
+        struct cw_node *nodes = memory_alloc(raw->node_count, sizeof *nodes);
+        status = nodes ? build(json, raw, nodes, &owners, ret_map) : error_no_memory(json->error);
+        free(nodes);
+    }
+    free(owners.slots);
+    free(owners.buckets);
     return status;
 }
 
@@ -359,7 +306,7 @@ int cw_map_from_text(const char *text, size_t text_len, struct cw_map **ret_map,
     memcpy(json.text, text, text_len);
     int status = read_map(&json, &raw);
     if (status == CW_OK)
-        status = assign_and_build(&json, &raw, ret_map);
+        status = build_map(&json, &raw, ret_map);
     free(raw.nodes);
     free(json.text);
     return status;

@@ -13,7 +13,8 @@
  *   }
  *
  * Nodes stand in the order of ids; address and zone are left out when empty; ring has
- * "tokens_per_weight" instead of both "slots".
+ * "tokens_per_weight" instead of both "slots", maglev "table_size", and the nodes of jump, jumpback
+ * and round have a "bucket".
  */
 #include "placement/map.h"
 #include "placement/memory.h"
@@ -109,6 +110,8 @@ static void put_node(struct writer *writer, const struct cw_map *map, uint32_t i
     if (*node->zone)
         put(writer, ", \"zone\": \"%s\"", node->zone);
     put(writer, ", \"weight\": %u", node->weight);
+    if (map->ops->bucket_of)
+        put(writer, ", \"bucket\": %u", map->ops->bucket_of(map, index));
     if (lists->list) {
         uint32_t start = lists->starts[index];
         put(writer, ", \"slots\": \"");
@@ -124,6 +127,8 @@ static void put_map(struct writer *writer, const struct cw_map *map, const struc
         (unsigned long long)map->generation, map->ops->name);
     if (map->slot_count)
         put(writer, "  \"slots\": %u,\n", map->slot_count);
+    if (map->table_size)
+        put(writer, "  \"table_size\": %u,\n", map->table_size);
     if (map->tokens_per_weight)
         put(writer, "  \"tokens_per_weight\": %u,\n", map->tokens_per_weight);
     put(writer, "  \"nodes\": [\n");

@@ -112,6 +112,16 @@ static inline void fleet_shuffle(struct fleet *fleet, uint64_t seed)
     }
 }
 
+static inline bool fleet_can(enum cw_placement placement, unsigned capability)
+{
+    return cw_placement_capabilities(placement) & capability;
+}
+
+/* Runs body for every placement. */
+#define for_each_placement(p)                                                                      \
+    for (enum cw_placement p = CW_PLACEMENT_SLOTS; cw_placement_name(p);                           \
+         p = (enum cw_placement)(p + 1))
+
 static inline struct cw_map *fleet_map_of(const struct fleet *fleet, struct cw_map_options options)
 {
     struct cw_map *map = NULL;

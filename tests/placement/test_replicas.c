@@ -4,8 +4,10 @@
  */
 #include "placement/fleet.h"
 
-static const enum cw_placement placements[] = {CW_PLACEMENT_SLOTS, CW_PLACEMENT_RING};
-enum { PLACEMENTS = sizeof placements / sizeof *placements };
+static uint32_t weight_max(enum cw_placement placement, uint32_t wanted)
+{
+    return fleet_can(placement, CW_CAN_WEIGHTS) ? wanted : 1;
+}
 
 /* A node without a zone is a zone of its own. */
 static bool same_zone(const struct cw_map *map, uint32_t one, uint32_t other)
@@ -44,6 +46,8 @@ static void check_owners(const struct cw_map *map, uint64_t hash, size_t k, uint
     uint32_t owners[CW_REPLICA_COUNT_MAX + 1];
     size_t want = smaller(smaller(k, cw_map_node_count(map)), CW_REPLICA_COUNT_MAX);
     size_t count = cw_locate_n(map, hash, k, owners);
+    if (!fleet_can(cw_map_placement(map), CW_CAN_REPLICAS))
+        want = smaller(want, 1);
     check(count == want, "seed %llu: %zu owners instead of %zu", (unsigned long long)seed, count,
           want);
     if (count == 0)
@@ -60,42 +64,41 @@ static void check_owners(const struct cw_map *map, uint64_t hash, size_t k, uint
 
 static void owners_are_distinct_and_zones_are_spread(void **state)
 {
-    for (int p = 0; p < PLACEMENTS; p++)
-        for_each_seed(seed, 40)
-        {
-            struct random random = {seed};
-            struct fleet *fleet = fleet_create(seed, 1 + (size_t)random_below(&random, 40), 4,
-                                               seed % 6);
-            if (seed % 5 == 0)
-                fleet->nodes[0].zone = "";
-            struct cw_map *map = fleet_map(fleet, placements[p]);
-            for (int i = 0; i < 200; i++)
-                check_owners(map, random_next(&random), (size_t)random_below(&random, 20), seed);
-            cw_map_unref(&map);
-            free(fleet);
-        }
+    for_each_placement(p) for_each_seed(seed, 40)
+    {
+        struct random random = {seed};
+        struct fleet *fleet = fleet_create(seed, 1 + (size_t)random_below(&random, 40),
+                                           weight_max(p, 4), seed % 6);
+        if (seed % 5 == 0)
+            fleet->nodes[0].zone = "";
+        struct cw_map *map = fleet_map(fleet, p);
+        for (int i = 0; i < 200; i++)
+            check_owners(map, random_next(&random), (size_t)random_below(&random, 20), seed);
+        cw_map_unref(&map);
+        free(fleet);
+    }
 }
 
 static void fewer_owners_are_the_first_of_more(void **state)
 {
-    for (int p = 0; p < PLACEMENTS; p++)
-        for_each_seed(seed, 20)
-        {
-            struct random random = {seed};
-            struct fleet *fleet = fleet_create(seed, 25, 3, seed % 5);
-            struct cw_map *map = fleet_map(fleet, placements[p]);
-            for (int i = 0; i < 100; i++) {
-                uint64_t hash = random_next(&random);
-                uint32_t all[CW_REPLICA_COUNT_MAX], some[CW_REPLICA_COUNT_MAX];
-                size_t count = cw_locate_n(map, hash, CW_REPLICA_COUNT_MAX, all);
-                for (size_t k = 1; k <= count; k++) {
-                    assert_int_equal(cw_locate_n(map, hash, k, some), k);
-                    assert_memory_equal(all, some, k * sizeof *all);
-                }
+    for_each_placement(p) for_each_seed(seed, 20)
+    {
+        struct random random = {seed};
+        struct fleet *fleet = fleet_create(seed, 25, weight_max(p, 3), seed % 5);
+        struct cw_map *map = fleet_map(fleet, p);
+        for (int i = 0; i < 100; i++) {
+            uint64_t hash = random_next(&random);
+            uint32_t all[CW_REPLICA_COUNT_MAX], some[CW_REPLICA_COUNT_MAX];
+            size_t count = cw_locate_n(map, hash, CW_REPLICA_COUNT_MAX, all);
+            assert_int_equal(count, fleet_can(p, CW_CAN_REPLICAS) ? CW_REPLICA_COUNT_MAX : 1);
+            for (size_t k = 1; k <= count; k++) {
+                assert_int_equal(cw_locate_n(map, hash, k, some), k);
+                assert_memory_equal(all, some, k * sizeof *all);
             }
-            cw_map_unref(&map);
-            free(fleet);
         }
+        cw_map_unref(&map);
+        free(fleet);
+    }
 }
 
 static bool contains(const struct cw_map *map, const uint32_t *nodes, size_t count, const char *id)
@@ -110,14 +113,16 @@ static bool contains(const struct cw_map *map, const uint32_t *nodes, size_t cou
  * a node that holds no copy of a key changes nothing for that key unless its slot moved. */
 static void losing_a_node_without_a_copy_changes_no_copies(void **state)
 {
-    for (int p = 0; p < PLACEMENTS; p++)
+    static const enum cw_placement minimal[] = {CW_PLACEMENT_SLOTS, CW_PLACEMENT_RING,
+                                                CW_PLACEMENT_RENDEZVOUS, CW_PLACEMENT_JUMPBACK};
+    for (size_t m = 0; m < sizeof minimal / sizeof *minimal; m++)
         for_each_seed(seed, 20)
         {
             struct random random = {seed};
             struct fleet *fleet = fleet_create(seed, 30, 1, 5);
             char gone[32];
             memcpy(gone, fleet->ids[3], sizeof gone);
-            struct cw_map *from = fleet_map(fleet, placements[p]);
+            struct cw_map *from = fleet_map(fleet, minimal[m]);
             fleet_remove(fleet, 3);
             struct cw_map *to = fleet_change(from, fleet);
             for (int i = 0; i < 500; i++) {

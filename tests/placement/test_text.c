@@ -1,7 +1,7 @@
 /*
  * The text form of maps: a round trip, and an error with its place for everything that can be
  * wrong.
- * covers: placement/text_write, placement/text_read, placement/json
+ * covers: placement/text_write, placement/text_read, placement/text_owners, placement/json
  */
 #include "placement/fleet.h"
 
@@ -110,6 +110,7 @@ static void spacing_and_order_are_free(void **state)
 #define HEAD   "{\"clockwise_map\": 1, \"generation\": 1, \"placement\": "
 #define SLOTS  HEAD "\"slots\", \"slots\": 64, \"nodes\": [\n"
 #define RING   HEAD "\"ring\", \"tokens_per_weight\": 5, \"nodes\": [\n"
+#define JUMP   HEAD "\"jump\", \"nodes\": [\n"
 #define NODE_A "{\"id\": \"a\", \"weight\": 1}"
 
 static const struct bad_text {
@@ -155,8 +156,20 @@ static const struct bad_text {
     {RING "{\"id\": \"b\", \"weight\": 1000000}]}", CW_OK, 0, 0, NULL},
     {RING "{\"id\": \"b\", \"weight\": 1, \"zone\": \"a b\"}]}", CW_EBAD_ZONE, 2, 1, "zone 'a b'"},
     {RING "{\"id\": \"b\", \"weight\": 1, \"address\": \" \"}]}", CW_EBAD_ADDRESS, 2, 1, "'b'"},
-    {RING "{\"id\": \"b\", \"weight\": 1, \"slots\": \"0\"}]}", CW_EBAD_KEY, 2, 36,
-     "belongs to placement slots"},
+    {RING "{\"id\": \"b\", \"weight\": 1, \"slots\": \"0\"}]}", CW_EBAD_KEY, 2, 1,
+     "ring does not know 'slots'"},
+    {JUMP "{\"id\": \"b\", \"weight\": 1}]}", CW_EBAD_TEXT, 2, 1, "'bucket' is missing"},
+    {JUMP "{\"id\": \"b\", \"weight\": 1, \"bucket\": 1}]}", CW_ENOT_SUPPORTED, 1, 69, "bucket 0"},
+    {JUMP "{\"id\": \"b\", \"weight\": 1, \"bucket\": 0},\n"
+          "{\"id\": \"c\", \"weight\": 1, \"bucket\": 0}]}",
+     CW_EBAD_TEXT, 3, 36, "bucket 0 has two owners, 'b' and 'c'"},
+    {JUMP "{\"id\": \"b\", \"weight\": 1, \"bucket\": 1048576}]}", CW_EBAD_TEXT, 2, 36, "1048575"},
+    {JUMP "{\"id\": \"b\", \"weight\": 1, \"bucket\": 0},\n"
+          "{\"id\": \"c\", \"weight\": 2, \"bucket\": 1}]}",
+     CW_ENOT_SUPPORTED, 1, 69, "no weights"},
+    {HEAD "\"maglev\", \"table_size\": 256, \"nodes\": [" NODE_A "]}", CW_EBAD_TABLE, 1, 90,
+     "prime"},
+    {HEAD "\"maglev\", \"table_size\": 250, \"nodes\": [" NODE_A "]}", CW_EBAD_TEXT, 1, 76, "251"},
     {SLOTS "{\"id\": \"b\", \"weight\": 1}]}", CW_EBAD_TEXT, 2, 1, "'slots' is missing"},
     {SLOTS "{\"id\": \"b\", \"weight\": 1, \"slots\": \"0-63\"}]}", CW_OK, 0, 0, NULL},
     {SLOTS "{\"id\": \"b\", \"weight\": 1, \"slots\": \"\"}]}", CW_EBAD_TEXT, 1, 83,
