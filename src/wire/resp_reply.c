@@ -91,7 +91,9 @@ static enum resp_result scan_line(struct resp_scanner *scanner, const char *byte
     return end == len_max ? bad(scanner, REASON_LONG) : RESP_MORE;
 }
 
-/* Jumps over a string, or into an aggregate. */
+/* Jumps over a string, or into an aggregate. Whether what is still to come can fit is asked only
+ * when it grows, in an aggregate: the hot loop does not ask after each string, and where a reply is
+ * cut must not decide what is wrong with it. */
 static enum resp_result scan_length(struct resp_scanner *scanner, const char *bytes, size_t len,
                                     size_t len_max, bool is_string)
 {
@@ -104,13 +106,14 @@ static enum resp_result scan_length(struct resp_scanner *scanner, const char *by
         return RESP_MORE;
     size_t position = (size_t)(at - bytes);
     uint64_t remaining = scanner->remaining - (type != '|');
-    if (length > 0 && is_string)
-        position += (size_t)length;
-    if (length >= 0 && is_string)
-        position += 2;
-    if (length > 0 && !is_string)
+    if (is_string && length >= 0)
+        position += (size_t)length + 2;
+    if (!is_string && length > 0)
         remaining += (uint64_t)length;
-    if (position > len_max || remaining > (len_max - position) / VALUE_LEN_MIN)
+    bool fits = position <= len_max;
+    if (!is_string && fits)
+        fits = remaining <= (len_max - position) / VALUE_LEN_MIN;
+    if (!fits)
         return bad(scanner, REASON_LONG);
     scanner->position = position;
     scanner->remaining = remaining;

@@ -162,6 +162,19 @@ static void the_limit_of_a_reply_is_exact(void **state)
     }
 }
 
+/* A fuzzer's find: after a string that leaves no room for the rest, the reason depended on the cut.
+ */
+static void the_reason_does_not_depend_on_the_cut(void **state)
+{
+    static const char bytes[] = "*9\r\n$1\r\na\r\n$9\r\n123456789\r\n$0]";
+    struct cuts whole = cut_nowhere(sizeof bytes - 1), every = cut_at_every_byte(sizeof bytes - 1);
+    char *got = describe_reply(bytes, &whole, 40), *got_cut = describe_reply(bytes, &every, 40);
+    assert_string_equal(got, "the reply has an invalid length");
+    assert_string_equal(got_cut, got);
+    free(got);
+    free(got_cut);
+}
+
 static void depth_costs_nothing(void **state)
 {
     struct buffer bytes = BUFFER_INIT;
@@ -320,6 +333,7 @@ int main(void)
         cmocka_unit_test(what_is_no_reply_is_refused),
         cmocka_unit_test(a_reply_that_announces_too_much_is_refused_at_once),
         cmocka_unit_test(the_limit_of_a_reply_is_exact),
+        cmocka_unit_test(the_reason_does_not_depend_on_the_cut),
         cmocka_unit_test(depth_costs_nothing),
         cmocka_unit_test(a_payload_is_never_read),
         cmocka_unit_test(a_cut_line_is_not_searched_again),
