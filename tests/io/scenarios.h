@@ -12,9 +12,12 @@
     X(a_refused_connection_is_told_once_as_readable)                                               \
     X(a_writer_waits_while_nobody_reads)                                                           \
     X(whoever_is_closed_in_a_callback_is_not_called_any_more)                                      \
+    X(whoever_is_unwatched_in_a_callback_is_not_called_any_more)                                   \
     X(a_connection_may_be_closed_while_it_connects)                                                \
+    X(bytes_before_a_break_are_read_and_then_the_break)                                            \
     X(timers_fire_in_order_and_never_early)                                                        \
     X(a_timer_may_stop_move_and_destroy_others)                                                    \
+    X(a_timer_of_no_delay_does_not_keep_the_loop_to_itself)                                        \
     X(posted_calls_keep_their_order_and_run_between_turns)                                         \
     X(output_left_for_the_end_of_a_turn_goes_out_before_the_loop_sleeps)                           \
     X(a_paused_listener_lets_its_clients_wait)                                                     \
@@ -129,6 +132,7 @@ enum { CROWD = 10 };
 struct crowd {
     struct stage *stage;
     struct io_conn *conns[CROWD];
+    io_event_callback callback;
     unsigned count, calls;
 };
 
@@ -144,17 +148,26 @@ static void crowd_accept(void *context, struct io_conn *conn)
 {
     struct crowd *crowd = context;
     crowd->conns[crowd->count++] = conn;
-    io_conn_set(conn, crowd_close_all, crowd);
+    io_conn_set(conn, crowd->callback, crowd);
     io_watch_reading(conn, false);
     if (crowd->count == CROWD)
         stage_finish(crowd->stage);
 }
 
-static void whoever_is_closed_in_a_callback_is_not_called_any_more(struct stage *stage)
+static void crowd_unwatch_all(void *context, int events)
 {
-    struct crowd crowd = {.stage = stage};
+    struct crowd *crowd = context;
+    crowd->calls++;
+    for (unsigned i = 0; i < crowd->count; i++)
+        io_watch_reading(crowd->conns[i], false);
+}
+
+/* Connects many and makes them readable, in one turn where turns are real. */
+static void crowd_play(struct crowd *crowd, struct stage *stage)
+{
     struct probe probes[CROWD] = {{0}};
-    stage_listen(stage, crowd_accept, &crowd);
+    crowd->stage = stage;
+    stage_listen(stage, crowd_accept, crowd);
     for (unsigned i = 0; i < CROWD; i++)
         CHECK_INT(io_connect(stage->loop, stage->address, probe_note, &probes[i], &probes[i].conn),
                   0);
@@ -163,13 +176,25 @@ static void whoever_is_closed_in_a_callback_is_not_called_any_more(struct stage 
     for (unsigned i = 0; i < CROWD; i++)
         write_bytes(probes[i].conn, "hello", 5);
     for (unsigned i = 0; i < CROWD; i++)
-        io_watch_reading(crowd.conns[i], true); /* readable in one turn, where turns are real */
+        io_watch_reading(crowd->conns[i], true);
     for (unsigned i = 0; i < CROWD; i++)
         io_watch_reading(probes[i].conn, false);
     stage_wait(stage, 20);
-    CHECK_INT(crowd.calls, 1);
+    CHECK_INT(crowd->calls, 1);
     for (unsigned i = 0; i < CROWD; i++)
         io_close(&probes[i].conn);
+}
+
+static void whoever_is_closed_in_a_callback_is_not_called_any_more(struct stage *stage)
+{
+    struct crowd crowd = {.callback = crowd_close_all};
+    crowd_play(&crowd, stage);
+}
+
+static void whoever_is_unwatched_in_a_callback_is_not_called_any_more(struct stage *stage)
+{
+    struct crowd crowd = {.callback = crowd_unwatch_all};
+    crowd_play(&crowd, stage);
 }
 
 static void a_connection_may_be_closed_while_it_connects(struct stage *stage)
@@ -270,6 +295,21 @@ static void a_timer_may_stop_move_and_destroy_others(struct stage *stage)
     assert_string_equal(log, "db");
     for (unsigned i = 0; i < 4; i++)
         io_timer_destroy(&meddler.clocks[i].timer);
+}
+
+static void restart(void *context)
+{
+    struct io_timer **timer = context;
+    io_timer_start(*timer, 0);
+}
+
+static void a_timer_of_no_delay_does_not_keep_the_loop_to_itself(struct stage *stage)
+{
+    struct io_timer *timer;
+    CHECK_INT(io_timer_create(stage->loop, restart, &timer, &timer), 0);
+    io_timer_start(timer, 0);
+    stage_wait(stage, 10);
+    io_timer_destroy(&timer);
 }
 
 /* ---- turns ----------------------------------------------------------------------------------- */
@@ -470,6 +510,56 @@ static void unread_bytes_are_told_again(struct stage *stage)
     CHECK_INT(server.calls, 5);
     io_close(&client.conn);
     io_close(&server.conn);
+}
+
+struct breaking {
+    struct probe server;
+    unsigned bytes;
+    ssize_t end; /* what came after them */
+};
+
+static void read_to_the_break(void *context, int events)
+{
+    struct breaking *breaking = context;
+    char byte;
+    ssize_t count = io_read(breaking->server.conn, &byte, 1);
+    breaking->bytes += count == 1;
+    if (count > 0 || count == -EAGAIN)
+        return;
+    breaking->end = count;
+    stage_finish(breaking->server.stage);
+}
+
+static void accept_breaking(void *context, struct io_conn *conn)
+{
+    struct breaking *breaking = context;
+    breaking->server.conn = conn;
+    io_conn_set(conn, read_to_the_break, breaking);
+    io_watch_reading(conn, false);
+}
+
+/* Closing with bytes unread is a break, not an end. */
+static void bytes_before_a_break_are_read_and_then_the_break(struct stage *stage)
+{
+    struct breaking breaking = {.server = {.stage = stage}};
+    struct probe client;
+    char byte;
+    stage_listen(stage, accept_breaking, &breaking);
+    probe_connect(&client, stage);
+    io_watch_reading(client.conn, false);
+    stage_wait(stage, 10);
+    while (write_bytes(breaking.server.conn, "x", 1) != 1)
+        stage_wait(stage, 5);
+    for (int sent = 0; sent < 5; sent += write_bytes(client.conn, "1", 1) == 1)
+        stage_wait(stage, 5);
+    io_close(&client.conn);
+    stage_wait(stage, 10);
+    io_watch_reading(breaking.server.conn, true);
+    stage_run(stage);
+    CHECK_INT(breaking.bytes, 5);
+    CHECK_INT(breaking.end, -ECONNRESET);
+    CHECK_INT(io_read(breaking.server.conn, &byte, 1), -ECONNRESET);
+    io_close(&breaking.server.conn);
 }
 
 static void accept_and_close(void *context, struct io_conn *conn)
