@@ -173,14 +173,14 @@ def unchecked_allocations(tree):
 # ---- headers -------------------------------------------------------------------------------------
 
 def header_form(tree):
-    """A header opens with its manual and has a guard named after its path."""
+    """A header opens with its manual and has a guard named as it is included."""
     findings = []
     for path, text in select(tree, '.h').items():
-        inside = re.sub(r'^(src|include)/', '', path)
+        inside = re.sub(r'^(src|include|tests)/', '', path)
         guard = re.sub(r'[^A-Z0-9]', '_', inside.upper())
         if not text.startswith('/*'):
             findings.append(f'{path}:1: a header opens with a comment that says what it is')
-        if f'#ifndef {guard}\n#define {guard}\n' not in text:
+        if not re.search(rf'(?m)^#ifndef (?:TESTS_)?{guard}\n#define (?:TESTS_)?{guard}$', text):
             findings.append(f'{path}:1: no include guard {guard}')
     return findings
 
@@ -279,7 +279,7 @@ def every_module_has_a_test(tree):
         if path.startswith('tests/tidy/'):
             continue
         for number, match in find_all(r'(?m)^[ /*#]*covers: ([\w/, ]+)', text):
-            for name in re.split(r'[, ]+', match.group(1).strip()):
+            for name in filter(None, re.split(r'[, ]+', match.group(1))):
                 claimed[name] = f'{path}:{number}'
     findings = []
     modules = {path[len('src/'):-len('.c')] for path in select(tree, '.c', under='src/')}
