@@ -87,6 +87,14 @@ def kill_all():
 atexit.register(kill_all)
 
 
+def answers_ping(process):
+    with process.client(timeout=2) as client:
+        try:
+            return client.call('PING') == 'PONG'
+        except ReplyError as error:  # it wants a password, so it is there
+            return error.code == 'NOAUTH'
+
+
 class Process:
     """A server under test: its process, port and log."""
 
@@ -116,10 +124,7 @@ class Process:
             self.forget()
             raise AssertionError(f'{self.name} ended with {self.popen.returncode}:\n{self.log()}')
         try:
-            with self.client(timeout=2) as client:
-                return client.call('PING') == 'PONG'
-        except ReplyError:
-            return False
+            return answers_ping(self)
         except OSError:
             return False
 
