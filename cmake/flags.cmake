@@ -13,6 +13,12 @@ if(NOT CW_SANITIZE STREQUAL "")
     add_compile_options(-Wno-null-dereference -Wno-maybe-uninitialized -Wno-tsan)
   endif()
 endif()
+if(CW_FUZZ)
+  # A fuzzer is led by the edges that an input reaches: those of the code under test, not only those
+  # of the target's own few lines.
+  add_compile_options(-fsanitize=fuzzer-no-link)
+  add_link_options(-fsanitize=fuzzer-no-link)
+endif()
 if(CW_COVERAGE)
   add_compile_options(--coverage -O0)
   add_link_options(--coverage)
