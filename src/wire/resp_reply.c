@@ -139,13 +139,13 @@ static enum resp_result scan_value(struct resp_scanner *scanner, const char *byt
 static inline size_t short_string_len(const char *at, size_t len)
 {
     static const char null[] = "$-1\r\n";
-    if (len < BULK_LEN_MIN)
-        return len == sizeof null - 1 && memcmp(at, null, sizeof null - 1) == 0 ? len : 0;
-    struct resp_line line = resp_read_short_line(at + 1);
-    size_t value_len = 1 + line.len + line.number + 2;
-    if (line.len == 0)
-        return memcmp(at, null, sizeof null - 1) == 0 ? sizeof null - 1 : 0;
-    return value_len <= len && resp_is_crlf(at + value_len - 2) ? value_len : 0;
+    if (len >= BULK_LEN_MIN) {
+        struct resp_line line = resp_read_short_line(at + 1);
+        size_t value_len = 1 + line.len + line.number + 2;
+        if (line.len > 0 && value_len <= len && resp_is_crlf(at + value_len - 2))
+            return value_len;
+    }
+    return len >= sizeof null - 1 && memcmp(at, null, sizeof null - 1) == 0 ? sizeof null - 1 : 0;
 }
 
 /* The length of a line that is there and short enough to be searched by hand; otherwise 0. */
@@ -158,21 +158,24 @@ static inline size_t short_line_len(const char *at, size_t len)
     return 0;
 }
 
+static inline size_t short_value_len(const char *at, size_t len)
+{
+    if (*at == '$')
+        return short_string_len(at, len);
+    return *at == '+' || *at == ':' ? short_line_len(at, len) : 0;
+}
+
 /* The hot loop: takes in what most replies are made of. What it does not take it leaves to
- * scan_value(). `len` is the smaller of what is there and what there may be. */
+ * scan_value(). Something remains; `len` is the smaller of what is there and what there may be. */
 static inline void scan_short_values(struct resp_scanner *scanner, const char *bytes, size_t len)
 {
     size_t at = scanner->position;
     uint64_t remaining = scanner->remaining;
-    for (; remaining > 0 && at < len; remaining--) {
-        size_t value_len = 0;
-        if (bytes[at] == '$')
-            value_len = short_string_len(bytes + at, len - at);
-        else if (bytes[at] == '+' || bytes[at] == ':')
-            value_len = short_line_len(bytes + at, len - at);
-        if (value_len == 0)
-            break;
+    while (at < len) {
+        size_t value_len = short_value_len(bytes + at, len - at);
         at += value_len;
+        if (value_len == 0 || --remaining == 0)
+            break;
     }
     scanner->remaining = remaining;
     scanner->position = at;
@@ -187,7 +190,8 @@ scan_slowly(struct resp_scanner *scanner, const char *bytes, size_t len, size_t 
     while (result == RESP_DONE && scanner->position <= len) {
         if (scanner->position > 0 && !resp_is_crlf(bytes + scanner->position - 2))
             return bad(scanner, REASON_END);
-        scan_short_values(scanner, bytes, len < len_max ? len : len_max);
+        if (scanner->remaining > 0)
+            scan_short_values(scanner, bytes, len < len_max ? len : len_max);
         if (scanner->remaining == 0)
             return RESP_DONE;
         if (scanner->position == len)
