@@ -13,10 +13,10 @@ static uint32_t weight_max(enum cw_placement placement, uint32_t wanted)
 static void a_batch_is_what_single_lookups_are(void **state)
 {
     static const size_t sizes[] = {1, 2, 3, 7, 63, 64, 65, 100, 129, 500, 1000, 1025};
-    for_each_placement(p) for (uint32_t i = 0; i < 4 * sizeof sizes / sizeof *sizes; i++)
+    for_each_placement(p) for (uint32_t i = 0; i < 6 * sizeof sizes / sizeof *sizes; i++)
     {
         struct random random = {i + 1};
-        struct fleet *fleet = fleet_create(i + 1, sizes[i / 4], i & 1 ? weight_max(p, 5) : 1, 0);
+        struct fleet *fleet = fleet_create(i + 1, sizes[i / 6], i & 1 ? weight_max(p, 5) : 1, 0);
         struct cw_map_options options = {.placement = p, .no_vectors = i / 2 % 2};
         struct cw_map *map = fleet_map_of(fleet, options);
         uint64_t hashes[700];
@@ -30,7 +30,7 @@ static void a_batch_is_what_single_lookups_are(void **state)
         cw_locate_batch(map, hashes, count, owners);
         for (size_t j = 0; j < count; j++)
             check(owners[j] == cw_locate(map, hashes[j]), "%s, %zu nodes, hash %016llx",
-                  cw_placement_name(p), sizes[i / 4], (unsigned long long)hashes[j]);
+                  cw_placement_name(p), sizes[i / 6], (unsigned long long)hashes[j]);
         assert_int_equal(owners[count], 12345);
         cw_map_unref(&map);
         free(fleet);
