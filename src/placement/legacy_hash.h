@@ -44,6 +44,9 @@ uint32_t legacy_full_hash(uint32_t value);
 /* xxHash (legacy_xxhash.c). */
 legacy_hash_fn legacy_xxh32, legacy_xxh64, legacy_xxh3;
 
+/* murmur2 as kafkajs 1.x carried it out, in JavaScript's doubles (legacy_kafkajs.c); 31 bits. */
+legacy_hash_fn legacy_murmur2_js;
+
 /* Hashes of characters rather than bytes (legacy_text.c): the key is UTF-8, an ill-formed byte
  * counts as U+FFFD. java_* run over UTF-16 units. */
 legacy_hash_fn legacy_java_hash; /* String.hashCode() */

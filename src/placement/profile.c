@@ -8,7 +8,9 @@
 static const struct profile_rows *const families[] = {
     &profile_rows_libmemcached, &profile_rows_twemproxy, &profile_rows_redis,
     &profile_rows_ketama,       &profile_rows_java,      &profile_rows_nginx,
-    &profile_rows_haproxy,
+    &profile_rows_haproxy,      &profile_rows_mcrouter,  &profile_rows_envoy,
+    &profile_rows_memcached,    &profile_rows_clients,   &profile_rows_cassandra,
+    &profile_rows_kafka,        &profile_rows_more,
 };
 
 enum { FAMILY_COUNT = sizeof families / sizeof *families };

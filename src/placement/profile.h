@@ -25,12 +25,11 @@ enum profile_hash_set {
     HASHES_SPYMEMCACHED = 1 << 3,
     HASHES_MEMCACHED = 1 << 4, /* the proxy inside memcached */
     HASHES_ENVOY = 1 << 5,
-    HASHES_KAFKA = 1 << 6,
     HASHES_GUAVA = 1 << 7,
     HASHES_PECL = 1 << 8,
-    HASHES_GO = 1 << 9,
-    HASHES_JAVASCRIPT = 1 << 10,
-    HASHES_OTHER = 1 << 11, /* one system each; found only by the row's own default */
+    HASHES_STATHAT = 1 << 9,
+    HASHES_PECL_STANDARD = 1 << 11,
+    HASHES_OTHER = 1 << 12, /* one system each; found only by the row's own default */
 };
 
 struct profile_hash {
@@ -50,6 +49,8 @@ enum profile_naming {
     NAMING_HOST_PORT,  /* host:port, with the default port if none is written */
     NAMING_DROP_11211, /* host, and :port unless that is 11211 */
     NAMING_SLASH,      /* /host:port: how Java prints an InetSocketAddress without a name */
+    NAMING_CARBON,     /* ('host', 'instance') of host:instance or host:port:instance */
+    NAMING_INSTANCE,   /* the instance of the same */
     NAMING_TWICE,      /* host/host:port: the same with a name */
 };
 
@@ -82,6 +83,7 @@ enum profile_key {
 /* How many points (or groups of points, where a digest gives several) a node has on a ring. */
 enum profile_count {
     COUNT_FIXED,        /* per */
+    COUNT_QUARTER,      /* per / 4, for digests of four points */
     COUNT_WEIGHT,       /* per * weight, rounded to nearest */
     COUNT_FLOAT32,      /* floor(float32(weight / total * per * n)): libmemcached */
     COUNT_FLOAT_DOUBLE, /* the share in float32, the rest in double: libketama */
@@ -106,6 +108,7 @@ enum profile_point {
     POINT_CRC_CHAIN,   /* each point is hashed into the next: nginx */
     POINT_HAPROXY,     /* avalanche of a number that counts up from the server's key */
     POINT_HAPROXY_3_0, /* the same; the key of an id is its avalanche */
+    POINT_CUMULATED,   /* one a server, where the sum of the weights so far ends: Varnish */
     POINT_ENVOY,       /* xxh64 or murmur2 of text, as many as fit a running sum */
 };
 
@@ -133,12 +136,13 @@ struct profile_ring_rule {
     legacy_hash_fn *point_hash; /* NULL: the key's */
     enum profile_tie tie;
     enum profile_wrap wrap;
-    unsigned bits; /* of a position; 0 means 32 */
+    unsigned bits;     /* of a position; 0 means 32 */
+    uint32_t size_max; /* of the whole ring: Envoy */
 };
 
 /* How a table's places are given to nodes. */
 enum profile_fill {
-    FILL_ONCE,    /* one place a node */
+    FILL_ONCE,    /* one place a node, or numbers alone */
     FILL_WEIGHT,  /* as many places in a row as the node has weight */
     FILL_SMOOTH,  /* HAProxy's map: interleaved */
     FILL_BUCKETS, /* pecl memcache: 1024 buckets over a ring */
@@ -146,7 +150,6 @@ enum profile_fill {
     FILL_MAGLEV,  /* Envoy's maglev */
     FILL_SLOTS,   /* Redis Cluster: from the topology */
     FILL_BOUNDED, /* buraksezer/consistent: a ring with bounded loads */
-    FILL_PARTS,   /* no nodes: each place is its own number */
 };
 
 struct profile_table_rule {
@@ -178,7 +181,10 @@ struct profile_engine {
     size_t (*memory)(const struct cw_profile_map *map);
 };
 
-extern const struct profile_engine profile_engine_ring, profile_engine_table, profile_engine_jump;
+extern const struct profile_engine profile_engine_ring, profile_engine_table, profile_engine_jump,
+    profile_engine_cassandra, profile_engine_pymemcache, profile_engine_pymemcache_bytes,
+    profile_engine_ch3, profile_engine_ch3_weighted, profile_engine_mcrouter_crc32,
+    profile_engine_mcrouter_rendezvous, profile_engine_mcrouter_rendezvous_weighted;
 
 /* ---- a row ----------------------------------------------------------------------------------- */
 
@@ -190,7 +196,8 @@ struct profile {
     enum profile_order order;
     enum profile_weights weights;
     enum profile_key key;
-    enum profile_key tag; /* with options.tag */
+    enum profile_key tag;         /* with options.tag */
+    legacy_hash_fn *seed_of_salt; /* makes the seed of options.salt */
     profile_topology_fn *read_topology;
     int may_be_empty;        /* of nodes: it places on numbers, or has a topology */
     int no_empty_key;        /* an empty key has no fixed place */
@@ -212,7 +219,8 @@ struct profile_rows {
 };
 extern const struct profile_rows profile_rows_libmemcached, profile_rows_twemproxy,
     profile_rows_redis, profile_rows_ketama, profile_rows_java, profile_rows_nginx,
-    profile_rows_haproxy;
+    profile_rows_haproxy, profile_rows_mcrouter, profile_rows_envoy, profile_rows_memcached,
+    profile_rows_clients, profile_rows_cassandra, profile_rows_kafka, profile_rows_more;
 
 /* ---- a map ----------------------------------------------------------------------------------- */
 

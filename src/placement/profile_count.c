@@ -58,6 +58,7 @@ uint32_t profile_point_count(const struct cw_profile_map *map, const struct prof
     double weight = node->weight, n = map->node_count;
     switch (map->profile->ring.count) {
     case COUNT_FIXED: return per;
+    case COUNT_QUARTER: return per / 4;
     case COUNT_WEIGHT: return whole(weight * per + 0.5);
     case COUNT_FLOAT32: return count_float32(weight, weight_sum, n, per);
     case COUNT_FLOAT_DOUBLE: return count_float_double(weight, weight_sum, n, per);

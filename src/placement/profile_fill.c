@@ -145,15 +145,28 @@ static int fill_slots(struct cw_profile_map *map, struct profile_table *table,
     return status;
 }
 
+/* Partitions have servers, or are only numbers. */
+static int fill_once(struct cw_profile_map *map, struct profile_table *table,
+                     struct cw_error *error)
+{
+    if (map->node_count == 0)
+        return fill_numbers(map, table, error);
+    if (map->options.size)
+        return error_set(error, CW_EINVAL, "servers and a size exclude each other: give one");
+    return fill_in_rows(map, table, 0, error);
+}
+
 int profile_fill(struct cw_profile_map *map, struct profile_table *table, struct cw_error *error)
 {
     switch (map->profile->table.fill) {
-    case FILL_ONCE: return fill_in_rows(map, table, 0, error);
+    case FILL_ONCE: return fill_once(map, table, error);
     case FILL_WEIGHT: return fill_in_rows(map, table, 1, error);
     case FILL_SMOOTH: return fill_smooth(map, table, error);
+    case FILL_BUCKETS: return profile_fill_buckets(map, table, error);
     case FILL_SCALED: return fill_scaled(map, table, error);
+    case FILL_MAGLEV: return profile_fill_maglev(map, table, error);
     case FILL_SLOTS: return fill_slots(map, table, error);
-    case FILL_PARTS: return fill_numbers(map, table, error);
-    default: return error_set(error, CW_ENOT_SUPPORTED, "not a table");
+    case FILL_BOUNDED: return profile_fill_bounded(map, table, error);
     }
+    return CW_EINVAL;
 }

@@ -52,6 +52,107 @@ static uint64_t sha1_word(const void *key, size_t len, uint64_t seed)
            (uint32_t)digest[3] << 24;
 }
 
+static uint64_t md5_be16(const void *key, size_t len, uint64_t seed)
+{
+    return md5_be64(key, len, seed) >> 48;
+}
+
+static uint64_t md5_le64_first(const void *key, size_t len, uint64_t seed)
+{
+    uint32_t words[4];
+    legacy_md5_words(key, len, words);
+    return (uint64_t)words[1] << 32 | words[0];
+}
+
+static uint64_t md5_le64_last(const void *key, size_t len, uint64_t seed)
+{
+    uint32_t words[4];
+    legacy_md5_words(key, len, words);
+    return (uint64_t)words[3] << 32 | words[2];
+}
+
+static uint64_t sha256_end(const void *key, size_t len, uint64_t seed)
+{
+    uint8_t digest[32];
+    legacy_sha256(key, len, digest);
+    return digest[28] | (uint32_t)digest[29] << 8 | (uint32_t)digest[30] << 16 |
+           (uint32_t)digest[31] << 24;
+}
+
+/* A number of 32 bits as signed, without its sign; the least stays 2^31. */
+static uint32_t absolute(uint32_t value)
+{
+    return value >> 31 ? 0 - value : value;
+}
+
+static uint64_t java_hash_absolute(const void *key, size_t len, uint64_t seed)
+{
+    return absolute((uint32_t)legacy_java_hash(key, len, seed));
+}
+
+static uint64_t fnv1a_absolute(const void *key, size_t len, uint64_t seed)
+{
+    return absolute((uint32_t)legacy_fnv1a_32(key, len, seed));
+}
+
+static uint64_t fnv1a_16(const void *key, size_t len, uint64_t seed)
+{
+    uint32_t hash = (uint32_t)legacy_fnv1a_32(key, len, seed);
+    return (hash >> 16 ^ hash) & 0xffff;
+}
+
+/* A Java int widened to a long. */
+static uint64_t java_hash_long(const void *key, size_t len, uint64_t seed)
+{
+    return (uint64_t)(int64_t)(int32_t)legacy_java_hash(key, len, seed);
+}
+
+static uint64_t murmur3_32_seed_0(const void *key, size_t len, uint64_t seed)
+{
+    return legacy_murmur3_32(key, len, 0);
+}
+
+static uint64_t murmur2_kafka(const void *key, size_t len, uint64_t seed)
+{
+    return legacy_murmur2(key, len, 0x9747b28c) & 0x7fffffff;
+}
+
+static uint64_t murmur64a_envoy(const void *key, size_t len, uint64_t seed)
+{
+    return legacy_murmur64a(key, len, 0xc70f6907);
+}
+
+/* Cassandra's token, offset by 2^63. The empty key has the least token; the least that murmur can
+ * give counts as the greatest. */
+static uint64_t cassandra_token(const void *key, size_t len, uint64_t seed)
+{
+    if (len == 0)
+        return 0;
+    uint64_t token = legacy_murmur3_128_signed(key, len, 0) ^ (uint64_t)1 << 63;
+    return token ? token : UINT64_MAX;
+}
+
+static uint64_t pecl_15_bits(uint64_t hash)
+{
+    uint64_t bits = hash >> 16 & 0x7fff;
+    return bits ? bits : 1;
+}
+
+static uint64_t pecl_crc32(const void *key, size_t len, uint64_t seed)
+{
+    return pecl_15_bits(crc32(key, len, seed));
+}
+
+static uint64_t pecl_fnv_signed(const void *key, size_t len, uint64_t seed)
+{
+    return pecl_15_bits(legacy_fnv1a_32_signed(key, len, seed));
+}
+
+static uint64_t pecl_fnv(const void *key, size_t len, uint64_t seed)
+{
+    return pecl_15_bits(legacy_fnv1a_32(key, len, seed));
+}
+
 /* The low halves of hashes that have more. */
 #define LOW_HALF(name, of)                                                                         \
     static uint64_t name(const void *key, size_t len, uint64_t seed)                               \
@@ -115,6 +216,30 @@ static const struct profile_hash hashes[] = {
     {"crc16/xmodem", HASHES_OTHER, crc16, NULL},
     {"crc32/15", HASHES_OTHER, crc32_15_bits, NULL},
     {"ONE_AT_A_TIME", HASHES_OTHER, legacy_one_at_a_time, NULL},
+    {"xxh3", HASHES_MEMCACHED, legacy_xxh3, NULL},
+    {"md5", HASHES_MEMCACHED, md5_word, NULL},
+    {"xx_hash", HASHES_ENVOY, legacy_xxh64, NULL},
+    {"murmur_hash_2", HASHES_ENVOY, murmur64a_envoy, NULL},
+    {"md5", HASHES_GUAVA, md5_le64_first, NULL},
+    {"hashCode", HASHES_GUAVA, java_hash_long, NULL},
+    {"murmur3_128", HASHES_GUAVA, legacy_murmur3_128, NULL},
+    {"murmur3_32_fixed", HASHES_GUAVA, murmur3_32_seed_0, NULL},
+    {"crc32", HASHES_PECL, crc32, NULL},
+    {"fnv", HASHES_PECL, legacy_fnv1a_32_signed, legacy_fnv1a_32},
+    {"crc32", HASHES_PECL_STANDARD, pecl_crc32, NULL},
+    {"fnv", HASHES_PECL_STANDARD, pecl_fnv_signed, pecl_fnv},
+    {"crc32", HASHES_STATHAT, crc32, NULL},
+    {"fnv", HASHES_STATHAT, legacy_fnv1a_32, NULL},
+    {"js31", HASHES_OTHER, java_hash_absolute, NULL},
+    {"murmur2/31", HASHES_OTHER, murmur2_kafka, NULL},
+    {"murmur2/js", HASHES_OTHER, legacy_murmur2_js, NULL},
+    {"murmur3-token", HASHES_OTHER, cassandra_token, NULL},
+    {"fnv1a/abs", HASHES_OTHER, fnv1a_absolute, NULL},
+    {"fnv1a/16", HASHES_OTHER, fnv1a_16, NULL},
+    {"md5/be16", HASHES_OTHER, md5_be16, NULL},
+    {"md5/le64", HASHES_OTHER, md5_le64_last, NULL},
+    {"sha256/end", HASHES_OTHER, sha256_end, NULL},
+    {"xxh64", HASHES_OTHER, legacy_xxh64, NULL},
 };
 /* clang-format on */
 

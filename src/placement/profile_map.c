@@ -91,6 +91,10 @@ static void take_key_rule(struct cw_profile_map *map)
         map->options.points = map->profile->ring.per;
     if (map->options.size == 0)
         map->options.size = map->profile->table.size;
+    if (map->options.size_max == 0)
+        map->options.size_max = map->profile->ring.size_max;
+    if (*map->options.salt && map->profile->seed_of_salt)
+        map->seed = map->profile->seed_of_salt(map->options.salt, strlen(map->options.salt), 0);
 }
 
 /* ---- lifecycle ------------------------------------------------------------------------------- */

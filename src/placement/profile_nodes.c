@@ -76,6 +76,15 @@ static void split_literal(struct profile_node *node, const char *address, char *
     node->host = put(at, address, port ? (size_t)(port - 1 - address) : strlen(address));
 }
 
+/* carbon's host:port:instance, host:instance or host:port; the instance stands in for the port. */
+static void split_instance(struct profile_node *node, const char *address, char **at)
+{
+    const char *first = strchr(address, ':'), *last = strrchr(address, ':');
+    int has_instance = last && (last != first || !is_digits(last + 1));
+    node->host = put(at, address, first ? (size_t)(first - address) : strlen(address));
+    node->port = put_text(at, has_instance ? last + 1 : "None");
+}
+
 static int bad_address(const char *address, const char *why, struct cw_error *error)
 {
     return error_set(error, CW_EBAD_ADDRESS, "server '%.64s': %s", address, why);
@@ -138,6 +147,14 @@ static const char *make_name(const struct profile *profile, const struct profile
     case NAMING_DROP_11211:
         return strcmp(port, "11211") == 0 ? host : join(at, host, ":", port, "");
     case NAMING_SLASH: return join(at, "/", host, ":", port);
+    case NAMING_CARBON: {
+        int none = strcmp(port, "None") == 0;
+        const char *start = join(at, "('", host, none ? "', " : "', '", port);
+        (*at)--;
+        join(at, none ? ")" : "')", "", "", "");
+        return start;
+    }
+    case NAMING_INSTANCE: return port;
     case NAMING_TWICE: return join(at, host, "/", join(at, host, ":", port, ""), "");
     }
     return address;
@@ -149,7 +166,9 @@ static int cut_address(const struct profile *profile, const struct cw_profile_no
     const char *address = given->address;
     if (is_socket(address) && !profile->socket_port)
         return bad_address(address, "this system has no unix sockets: use host:port", error);
-    if (profile->literal_address)
+    if (profile->naming == NAMING_CARBON || profile->naming == NAMING_INSTANCE)
+        split_instance(node, address, at);
+    else if (profile->literal_address)
         split_literal(node, address, at);
     else if (split(node, address, at, error) != CW_OK)
         return CW_EBAD_ADDRESS;

@@ -194,6 +194,7 @@ int profile_points_make(const struct cw_profile_map *map, struct profile_points 
     int status;
     switch (map->profile->ring.point) {
     case POINT_CRC_CHAIN: status = profile_points_crc_chain(map, points); break;
+    case POINT_CUMULATED: status = profile_points_varnish_hash(map, points); break;
     case POINT_HAPROXY:
     case POINT_HAPROXY_3_0: return profile_points_haproxy(map, points, error);
     case POINT_ENVOY: return profile_points_envoy(map, points, error);

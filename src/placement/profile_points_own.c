@@ -39,6 +39,34 @@ int profile_points_crc_chain(const struct cw_profile_map *map, struct profile_po
     return status;
 }
 
+/* ---- Varnish's directors.hash -----------------------------------------------------------------
+ */
+
+/* The last position whose part of the total weight is below the sum so far: doubles decide, so
+ * that the estimate is walked to where they change their mind. */
+static uint64_t last_below(double sum, double total)
+{
+    double estimate = sum / total * 0x1p32;
+    uint64_t at = estimate >= 0x1p32 ? UINT32_MAX : (uint64_t)estimate;
+    while (at < UINT32_MAX && (double)(at + 1) * 0x1p-32 * total < sum)
+        at++;
+    while (at > 0 && (double)at * 0x1p-32 * total >= sum)
+        at--;
+    return at;
+}
+
+int profile_points_varnish_hash(const struct cw_profile_map *map, struct profile_points *points)
+{
+    double total = profile_weight_sum(map), sum = 0;
+    for (uint32_t i = 0; i < map->node_count; i++) {
+        sum += map->nodes[i].weight;
+        uint64_t at = i + 1 == map->node_count ? UINT32_MAX : last_below(sum, total);
+        if (profile_points_add(points, at, i) != CW_OK)
+            return CW_ENOMEM;
+    }
+    return CW_OK;
+}
+
 /* ---- HAProxy --------------------------------------------------------------------------------- */
 
 /* The address as the little-endian number that its four bytes are in memory. */

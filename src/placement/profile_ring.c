@@ -21,11 +21,18 @@ static int move_to_free(struct profile_points *points)
 {
     uint8_t *taken = memory_alloc(65536, 1);
     int status = taken && points->count < 65536 ? CW_OK : CW_ENOMEM;
+    uint32_t count = 0;
     for (uint32_t i = 0; status == CW_OK && i < points->count; i++) {
-        while (taken[points->at[i]])
-            points->at[i] = (points->at[i] + 1) & 0xffff;
-        taken[points->at[i]] = 1;
+        uint64_t at = points->at[i];
+        while (at < 65536 && taken[at])
+            at++;
+        if (at == 65536)
+            continue; /* it stands above every key, behind a point at the very end: no keys */
+        taken[at] = 1;
+        points->at[count] = at;
+        points->owners[count++] = points->owners[i];
     }
+    points->count = count;
     free(taken);
     return status;
 }
@@ -181,7 +188,7 @@ void profile_ring_fini(struct ring *ring)
 
 /* ---- the engine ------------------------------------------------------------------------------ */
 
-static int sum_shares(struct cw_profile_map *map, const struct ring *ring)
+int profile_ring_shares(struct cw_profile_map *map, const struct ring *ring)
 {
     uint64_t *sums = memory_alloc(map->owner_count, sizeof *sums);
     map->shares = memory_alloc(map->owner_count, sizeof *map->shares);
@@ -210,8 +217,8 @@ static int fill_ring(struct cw_profile_map *map, struct ring *ring, struct cw_er
     if (status == CW_OK && points.count == 0)
         status = error_set(error, CW_EBAD_WEIGHT,
                            "no server has a point on the ring: give them weights above 0");
-    else if (status == CW_OK &&
-             (profile_ring_close(map, &points, ring) != CW_OK || sum_shares(map, ring) != CW_OK))
+    else if (status == CW_OK && (profile_ring_close(map, &points, ring) != CW_OK ||
+                                 profile_ring_shares(map, ring) != CW_OK))
         status = error_no_memory(error);
     profile_points_fini(&points);
     return status;

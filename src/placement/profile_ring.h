@@ -34,6 +34,7 @@ size_t profile_point_text(const char *format, const char *name, uint32_t k, char
 
 /* Systems with points of their own making. */
 int profile_points_crc_chain(const struct cw_profile_map *map, struct profile_points *points);
+int profile_points_varnish_hash(const struct cw_profile_map *map, struct profile_points *points);
 int profile_points_haproxy(const struct cw_profile_map *map, struct profile_points *points,
                            struct cw_error *error);
 int profile_points_envoy(const struct cw_profile_map *map, struct profile_points *points,
@@ -43,6 +44,8 @@ int profile_points_envoy(const struct cw_profile_map *map, struct profile_points
  * ones from here on. */
 int profile_ring_close(const struct cw_profile_map *map, struct profile_points *points,
                        struct ring *ring);
+/* Fills map->shares. */
+int profile_ring_shares(struct cw_profile_map *map, const struct ring *ring);
 void profile_ring_fini(struct ring *ring);
 
 #endif

@@ -6,8 +6,8 @@
 #define REAL .evidence = "real program"
 #define KETAMA_RING(count_, per_, point_)                                                          \
     .count = (count_), .per = (per_), .format = "%n-%k", .point = (point_)
-#define HASHRING       .engine = &profile_engine_ring, .hashes = HASHES_OTHER, .weights = WEIGHTS_WHOLE
 #define HASHRING_SHOWN .family = "npm-hashring", .versions = "npm hashring 3.2.0", REAL
+#define HASHRING       .engine = &profile_engine_ring, .hashes = HASHES_OTHER, .weights = WEIGHTS_WHOLE
 
 static const struct profile rows[] = {
     {

@@ -16,6 +16,12 @@ struct profile_table {
 
 /* Gives the places to the nodes by the rule of the row (profile_fill*.c). */
 int profile_fill(struct cw_profile_map *map, struct profile_table *table, struct cw_error *error);
+int profile_fill_maglev(const struct cw_profile_map *map, struct profile_table *table,
+                        struct cw_error *error);
+int profile_fill_buckets(struct cw_profile_map *map, struct profile_table *table,
+                         struct cw_error *error);
+int profile_fill_bounded(struct cw_profile_map *map, struct profile_table *table,
+                         struct cw_error *error);
 /* Allocates the places. */
 int profile_table_init(struct profile_table *table, double size, struct cw_error *error);
 

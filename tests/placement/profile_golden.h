@@ -17,7 +17,7 @@
 #include <clockwise/profile.h>
 
 #define GOLDEN_FOLDER CW_SOURCE_DIR "/tests/placement/golden/profiles/"
-enum { GOLDEN_KEY_COUNT = 2000, FLEET_NODES_MAX = 128, FLEET_COUNT_MAX = 64 };
+enum { GOLDEN_KEY_COUNT = 2000, FLEET_NODES_MAX = 1024, FLEET_COUNT_MAX = 64 };
 
 /* The lines of a file; `text` holds them, headers ("#!") are left out. */
 struct lines {

@@ -6,6 +6,10 @@
  * covers: profile_points, profile_points_own, profile_count, profile_table, profile_fill
  * covers: profile_rows_libmemcached, profile_rows_twemproxy, profile_rows_redis
  * covers: profile_rows_ketama, profile_rows_java, profile_rows_nginx, profile_rows_haproxy
+ * covers: profile_rows_mcrouter, profile_rows_envoy, profile_rows_memcached
+ * covers: profile_rows_clients, profile_rows_cassandra, profile_rows_kafka, profile_rows_more
+ * covers: profile_jump, profile_mcrouter, profile_pymemcache, profile_cassandra
+ * covers: profile_fill_more, profile_topology_cassandra, legacy_kafkajs
  */
 #include "placement/profile_golden.h"
 
