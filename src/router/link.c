@@ -345,8 +345,9 @@ static size_t cut_replies(struct link *link, const char *bytes, size_t len)
 static void read_failed(struct link *link, ssize_t got)
 {
     char why[96];
-    snprintf(why, sizeof why, "closed the connection%s%s", got ? ": " : "",
-             got ? strerror((int)-got) : "");
+    snprintf(why, sizeof why, "%s%s%s",
+             link->state == LINK_CONNECTING ? "cannot be connected" : "closed the connection",
+             got ? ": " : "", got ? strerror((int)-got) : "");
     link_break(link, why);
 }
 

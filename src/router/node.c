@@ -81,10 +81,10 @@ struct link *node_link(struct node *node, const struct client *client)
 
 static void log_health(const struct node *node, int level, const char *event)
 {
-    worker_log(node->pool->worker, level,
-               "event=%s pool=%s node=%s address=%s worker=%u reason=\"%s\"", event,
-               node->pool->settings->name, node->id, node->address, node->pool->worker->index,
-               node->why);
+    worker_log(node->pool->worker, level, "event=%s pool=%s node=%s address=%s worker=%u%s%s%s",
+               event, node->pool->settings->name, node->id, node->address,
+               node->pool->worker->index, *node->why ? " reason=\"" : "", node->why,
+               *node->why ? "\"" : "");
 }
 
 void node_is_up(struct node *node)
@@ -92,10 +92,10 @@ void node_is_up(struct node *node)
     node->last_answer_ms = io_now_ms(node->pool->worker->loop);
     if (node->health == NODE_UP)
         return;
+    node->why[0] = '\0';
     if (node->health == NODE_DOWN)
         log_health(node, 1, "node_up");
     node->health = NODE_UP;
-    node->why[0] = '\0';
 }
 
 void node_is_down(struct node *node, const char *why)

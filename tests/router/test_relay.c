@@ -198,7 +198,9 @@ static void a_killed_node_fails_at_once_and_serves_again(void **state)
     assert_string_equal(text_ask(world.client, command), "+OK\r\n");
     io_sim_kill(fixture_address(2));
     io_sim_run(50, NULL);
-    assert_memory_equal(text_ask(world.client, command), "-NODEDOWN node 'n2'", 19);
+    assert_memory_equal(text_ask(world.client, command),
+                        "-NODEDOWN node 'n2' (sim-n2:1) cannot be connected: Connection refused",
+                        70);
     io_sim_revive(fixture_address(2));
     io_sim_run(1000, NULL);
     assert_string_equal(text_ask(world.client, command), "+OK\r\n");
