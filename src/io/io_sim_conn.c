@@ -402,8 +402,18 @@ void io_own_address(const struct io_conn *conn, char ret_text[static IO_ADDRESS_
 
 /* ---- closing --------------------------------------------------------------------------------- */
 
+/* Whether bytes of the peer will come to where nobody is any more. */
+static bool expects_bytes(struct io_conn *conn)
+{
+    for (struct list *link = conn->incoming.next; link != &conn->incoming; link = link->next)
+        if (list_entry(link, struct piece, link)->kind == PIECE_BYTES)
+            return true;
+    return false;
+}
+
 /* The bytes on their way get there; then the other end sees the end, or, as TCP has it when bytes
- * were left unread here, a reset. */
+ * were left unread here, a reset. Bytes that come too late are answered by a reset after the end.
+ */
 static void say_goodbye(struct io_conn *conn)
 {
     struct io_conn *peer = conn->peer;
@@ -414,6 +424,8 @@ static void say_goodbye(struct io_conn *conn)
         send_reset(peer);
     else
         send_piece(new_piece(peer, PIECE_END, 0));
+    if (expects_bytes(conn))
+        send_reset(peer);
     tell_writable(peer, world_delay_us());
 }
 

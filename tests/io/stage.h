@@ -3,8 +3,8 @@
  * send bytes which anybody can compute and check that they come back, and checks that name the
  * variant (kind of address, or seed) in which they failed.
  */
-#ifndef IO_STAGE_H
-#define IO_STAGE_H
+#ifndef TESTS_IO_STAGE_H
+#define TESTS_IO_STAGE_H
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -149,6 +149,55 @@ static void a_window_holds_so_many_bytes_and_room_is_told(void **state)
     end(&stage);
 }
 
+/* ---- closing --------------------------------------------------------------------------------- */
+
+static void bytes_that_come_too_late_are_answered_by_a_reset_after_the_end(void **state)
+{
+    struct io_sim_options options = rough;
+    struct stage stage;
+    struct probe server = {0}, client;
+    options.split_permille = 0;
+    io_sim_begin(&options);
+    stage_open(&stage, "sim:7");
+    server.stage = &stage;
+    stage_listen(&stage, probe_accept, &server);
+    probe_connect(&client, &stage);
+    io_watch_reading(client.conn, false);
+    stage_wait(&stage, 5);
+    CHECK_INT(write_bytes(client.conn, "late", 4), 4);
+    io_close(&server.conn);
+    stage_wait(&stage, 10);
+    probe_read_until(&client, -ECONNRESET);
+    end(&stage);
+}
+
+static void reads_are_cut_short_and_some_alarms_are_false(void **state)
+{
+    struct io_sim_options options = rough;
+    struct stage stage;
+    struct probe server = {0}, client;
+    unsigned nothing = 0, some = 0, all = 0;
+    char bytes[10] = "";
+    io_sim_begin(&options);
+    stage_open(&stage, "sim:7");
+    server.stage = &stage;
+    stage_listen(&stage, probe_accept, &server);
+    probe_connect(&client, &stage);
+    while (write_bytes(client.conn, (char[5000]){0}, 5000) != 5000)
+        stage_wait(&stage, 5);
+    stage_wait(&stage, 10);
+    for (int i = 0; i < 400; i++) {
+        ssize_t count = io_read(server.conn, bytes, sizeof bytes);
+        nothing += count == -EAGAIN;
+        some += count > 0 && count < 10;
+        all += count == 10;
+    }
+    CHECK_INT(nothing + some + all, 400);
+    CHECK(nothing > 4 && nothing < 40);
+    CHECK(some > 40 && some < 160);
+    end(&stage);
+}
+
 /* ---- stopping and killing -------------------------------------------------------------------- */
 
 /* A talker in a loop of its own, so that the server's can be stopped. */
@@ -238,6 +287,48 @@ static void timers_and_posts_of_a_stopped_loop_wait_and_then_run_late(void **sta
     io_sim_run(1, NULL);
     CHECK_INT(fired_us, 50000);
     CHECK_INT(posted_us, 50000);
+    scene_close(&scene);
+}
+
+static void log_add(char *log, char what)
+{
+    size_t len = strlen(log);
+    CHECK(len < 60);
+    log[len] = what;
+    log[len + 1] = 0;
+}
+
+static void log_timer(void *context)
+{
+    log_add(context, 't');
+}
+
+static void log_post(void *context)
+{
+    log_add(context, 'p');
+}
+
+static void log_end(void *context)
+{
+    log_add(context, 'e');
+}
+
+static void what_a_resumed_loop_runs_at_once_is_still_turns_with_posts_between_them(void **state)
+{
+    struct scene scene;
+    struct io_timer *timer;
+    char log[64] = "";
+    scene_open(&scene, &rough, 0);
+    io_on_turn_end(scene.server.loop, log_end, log);
+    io_sim_stop("sim:7");
+    CHECK_INT(io_timer_create(scene.server.loop, log_timer, log, &timer), 0);
+    io_timer_start(timer, 1);
+    io_sim_run(5, NULL);
+    CHECK_INT(io_post(scene.server.loop, log_post, log), 0);
+    io_sim_run(5, NULL);
+    io_sim_resume("sim:7");
+    io_sim_run(1, NULL);
+    assert_string_equal(log, "tepe");
     scene_close(&scene);
 }
 
@@ -344,9 +435,12 @@ int main(void)
         cmocka_unit_test(nothing_is_cut_unless_asked_for),
         cmocka_unit_test(a_cut_is_an_error_at_both_ends),
         cmocka_unit_test(a_window_holds_so_many_bytes_and_room_is_told),
+        cmocka_unit_test(bytes_that_come_too_late_are_answered_by_a_reset_after_the_end),
+        cmocka_unit_test(reads_are_cut_short_and_some_alarms_are_false),
         cmocka_unit_test(a_stopped_address_accepts_and_answers_nothing_until_it_is_resumed),
         cmocka_unit_test(what_a_stopped_address_swallows_is_bounded_by_the_window),
         cmocka_unit_test(timers_and_posts_of_a_stopped_loop_wait_and_then_run_late),
+        cmocka_unit_test(what_a_resumed_loop_runs_at_once_is_still_turns_with_posts_between_them),
         cmocka_unit_test(a_killed_address_cuts_and_refuses_until_it_is_revived),
         cmocka_unit_test(killing_cuts_who_is_still_connecting_or_waits_to_be_accepted),
         cmocka_unit_test(time_is_virtual_and_passes_even_when_nothing_happens),
