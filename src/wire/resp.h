@@ -43,7 +43,7 @@ struct resp_arg {
     uint32_t len;
 };
 
-enum { RESP_INLINE_ARGS = 8 };
+enum { RESP_INLINE_ARGS = 24 };
 
 /* A request as far as it is understood, and the parser's place in it. */
 struct resp_request {

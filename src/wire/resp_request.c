@@ -19,7 +19,7 @@
 
 enum {
     ARG_LEN_MIN = sizeof "$0\r\n\r\n" - 1,
-    FEW_ARGS_LEN_MIN = sizeof "*8\r\n" - 1 + RESP_INLINE_ARGS * ARG_LEN_MIN,
+    FEW_ARGS_LEN_MIN = sizeof "*24\r\n" - 1 + RESP_INLINE_ARGS * ARG_LEN_MIN,
 };
 
 void resp_request_init(struct resp_request *request)

@@ -1,7 +1,7 @@
 /*
  * The router's behaviour, one promise a test, over simulated loops without faults: relaying, order,
  * splits, refusals, dead nodes, new maps. (Faults from a seed: test_simulation.c.)
- * covers: router, worker, pool, node, link, client, request, dispatch, split, scan
+ * covers: router, worker, pool, node, link, client, intake, request, dispatch, split, scan
  */
 #include <setjmp.h>
 #include <stdarg.h>
