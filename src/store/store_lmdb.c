@@ -384,12 +384,10 @@ static void lmdb_close(struct store *base)
     struct lmdb_store *store = of(base);
     lmdb_abort(base);
     lmdb_store_close_env(store);
-    if (store->data_fd >= 0) {
-        fdatasync(store->data_fd);
+    bool is_synced = store->data_fd >= 0 && fdatasync(store->data_fd) == 0;
+    if (store->data_fd >= 0)
         close(store->data_fd);
-    }
-    if (store->lock_fd >= 0)
-        close(store->lock_fd); /* which unlocks */
+    lmdb_store_unlock(store, is_synced);
     free(store->name);
     free(store->data_dir);
     free(store);

@@ -8,109 +8,32 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum { SIZE_MIN_BYTES = 1 << 20 };
 
-/* Where the sentence goes. */
-struct complaint {
-    char *message;
-    size_t size;
-};
-
-/* Fills the sentence in and passes the error on. */
-static int complain(const struct complaint *complaint, int error, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static int complain(const struct complaint *complaint, int error, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vsnprintf(complaint->message, complaint->size, format, args);
-    va_end(args);
-    return error;
-}
-
-static void path_in(const struct lmdb_store *store, const char *name, char path[static PATH_MAX])
-{
-    snprintf(path, PATH_MAX, "%s/%s", store->data_dir, name);
-}
-
 /* ---- the directory --------------------------------------------------------------------------- */
-
-/* What a person can do about an error of the operating system. */
-static const char *remedy(int error)
-{
-    switch (error) {
-    case EACCES:
-    case EPERM: return "give this user the right to write there, or set another data_dir";
-    case EROFS: return "the file system is read-only; set another data_dir";
-    case ENOENT: return "make the directory above it, or set another data_dir";
-    case ENOTDIR: return "a part of the path is a file; set another data_dir";
-    case ENOSPC:
-    case EDQUOT:
-    case EFBIG: return "make room there, or set another data_dir";
-    default: return "set another data_dir";
-    }
-}
 
 static int make_dir(struct lmdb_store *store, const struct complaint *complaint)
 {
     struct stat status;
     if (strlen(store->data_dir) > PATH_MAX - 16)
-        return complain(complaint, -ENAMETOOLONG, "the data_dir of node '%s' is too long a path",
-                        store->name);
+        return lmdb_complain(complaint, -ENAMETOOLONG,
+                             "the data_dir of node '%s' is too long a path", store->name);
     if (mkdir(store->data_dir, 0777) != 0 && errno != EEXIST)
-        return complain(complaint, -errno, "data directory '%s' cannot be made: %s; %s",
-                        store->data_dir, strerror(errno), remedy(errno));
+        return lmdb_complain(complaint, -errno, "data directory '%s' cannot be made: %s; %s",
+                             store->data_dir, strerror(errno), lmdb_remedy(errno));
     if (stat(store->data_dir, &status) != 0)
-        return complain(complaint, -errno, "data directory '%s' cannot be used: %s; %s",
-                        store->data_dir, strerror(errno), remedy(errno));
+        return lmdb_complain(complaint, -errno, "data directory '%s' cannot be used: %s; %s",
+                             store->data_dir, strerror(errno), lmdb_remedy(errno));
     if (!S_ISDIR(status.st_mode))
-        return complain(complaint, -ENOTDIR,
-                        "data directory '%s' is not a directory; set another data_dir",
-                        store->data_dir);
-    return 0;
-}
-
-/* Who holds the lock wrote its number into it. */
-static int complain_of_holder(const struct lmdb_store *store, int fd,
-                              const struct complaint *complaint)
-{
-    char text[24] = "";
-    ssize_t len = pread(fd, text, sizeof text - 1, 0);
-    text[len > 0 ? len : 0] = '\0';
-    text[strcspn(text, "\n")] = '\0';
-    return complain(complaint, -EBUSY,
-                    "data directory '%s' is in use by process %s; stop that one, or give node "
-                    "'%s' a data_dir of its own",
-                    store->data_dir, text[0] ? text : "(unknown)", store->name);
-}
-
-static int lock_dir(struct lmdb_store *store, const struct complaint *complaint)
-{
-    char path[PATH_MAX], text[24];
-    path_in(store, "lock", path);
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (fd < 0)
-        return complain(complaint, -errno, "data directory '%s' cannot be written to: %s; %s",
-                        store->data_dir, strerror(errno), remedy(errno));
-    store->lock_fd = fd;
-    if (flock(fd, LOCK_EX | LOCK_NB) != 0)
-        return errno == EWOULDBLOCK
-                   ? complain_of_holder(store, fd, complaint)
-                   : complain(complaint, -errno, "'%s' cannot be locked: %s; set another data_dir",
-                              path, strerror(errno));
-    /* Only for the message above; a full disk must not keep the node from starting. */
-    int len = snprintf(text, sizeof text, "%ld\n", (long)getpid());
-    if (ftruncate(fd, 0) != 0 || pwrite(fd, text, (size_t)len, 0) != len)
-        return 0;
+        return lmdb_complain(complaint, -ENOTDIR,
+                             "data directory '%s' is not a directory; set another data_dir",
+                             store->data_dir);
     return 0;
 }
 
@@ -158,7 +81,7 @@ static int open_data_fd(struct lmdb_store *store)
     char path[PATH_MAX];
     if (store->data_fd >= 0)
         return 0;
-    path_in(store, "data.mdb", path);
+    lmdb_store_path(store, "data.mdb", path);
     store->data_fd = open(path, O_RDWR | O_CLOEXEC);
     return store->data_fd >= 0 ? 0 : errno;
 }
@@ -259,29 +182,89 @@ static int complain_of_env(struct lmdb_store *store, int rc, const struct compla
 {
     switch (rc) {
     case MDB_VERSION_MISMATCH:
-        return complain(
+        return lmdb_complain(
             complaint, -EPROTO,
             "data directory '%s' has the format '%.64s', and this clockwise reads '%s'; "
             "use the clockwise that wrote it, or set another data_dir",
             store->data_dir, store->message[0] ? store->message : "unknown", STORE_LMDB_FORMAT);
     case MDB_INVALID:
     case MDB_INCOMPATIBLE:
-        return complain(complaint, -EPROTO,
-                        "'%s/data.mdb' is not a store of clockwise; set another data_dir",
-                        store->data_dir);
+        return lmdb_complain(complaint, -EPROTO,
+                             "'%s/data.mdb' is not a store of clockwise; set another data_dir",
+                             store->data_dir);
     case MDB_MAP_FULL:
-        return complain(complaint, -ENOSPC,
-                        "the size_max of node '%s', %" PRIu64 " bytes, is too small; raise it",
-                        store->name, store->size_max);
+        return lmdb_complain(complaint, -ENOSPC,
+                             "the size_max of node '%s', %" PRIu64 " bytes, is too small; raise it",
+                             store->name, store->size_max);
     default: break;
     }
     if (rc < 0)
-        return complain(complaint, -EIO,
-                        "'%s/data.mdb' is damaged (%s); put back a copy of the directory, or set "
-                        "another data_dir",
-                        store->data_dir, mdb_strerror(rc));
-    return complain(complaint, -rc, "data directory '%s' cannot be used: %s; %s", store->data_dir,
-                    strerror(rc), remedy(rc));
+        return lmdb_complain(
+            complaint, -EIO,
+            "'%s/data.mdb' is damaged (%s); put back a copy of the directory, or set "
+            "another data_dir",
+            store->data_dir, mdb_strerror(rc));
+    return lmdb_complain(complaint, -rc, "data directory '%s' cannot be used: %s; %s",
+                         store->data_dir, strerror(rc), lmdb_remedy(rc));
+}
+
+/* ---- after a power cut ----------------------------------------------------------------------- */
+
+/* LMDB asserts that its pages are what they should be, and would abort. */
+static void escape(MDB_env *env, const char *message)
+{
+    struct lmdb_store *store = mdb_env_get_userctx(env);
+    if (store->can_escape)
+        longjmp(store->escape, 1);
+}
+
+static int walk_cursor(MDB_cursor *cursor)
+{
+    MDB_val key, data;
+    int rc = 0;
+    while (rc == 0)
+        rc = mdb_cursor_get(cursor, &key, &data, MDB_NEXT);
+    return rc == MDB_NOTFOUND ? 0 : rc;
+}
+
+static int walk_guarded(struct lmdb_store *store, MDB_cursor *cursor)
+{
+    store->can_escape = true;
+    return setjmp(store->escape) == 0 ? walk_cursor(cursor) : MDB_CORRUPTED;
+}
+
+static int check_tree(struct lmdb_store *store, MDB_dbi tree)
+{
+    MDB_cursor *cursor;
+    int rc = mdb_cursor_open(store->txn, tree, &cursor);
+    if (rc)
+        return rc;
+    rc = walk_guarded(store, cursor);
+    store->can_escape = false;
+    mdb_cursor_close(cursor);
+    return rc;
+}
+
+/* Sees that both trees hang together. Single records are looked at when they are asked for, and
+ * named then. */
+static int check_all(struct lmdb_store *store, const struct complaint *complaint)
+{
+    mdb_env_set_userctx(store->env, store);
+    mdb_env_set_assert(store->env, escape);
+    int status = store->base.ops->begin(&store->base, STORE_READ);
+    int rc = status == STORE_OK ? check_tree(store, store->records) : MDB_CORRUPTED;
+    if (rc == 0)
+        rc = check_tree(store, store->expiries);
+    store->base.ops->abort(&store->base);
+    if (rc == 0) {
+        lmdb_store_trust(store);
+        return 0;
+    }
+    return lmdb_complain(complaint, -EIO,
+                         "'%s/data.mdb' was damaged when the machine stopped (%s), which is "
+                         "possible unless durability is 'always'; put back a copy of the "
+                         "directory, or set another data_dir",
+                         store->data_dir, mdb_strerror(rc));
 }
 
 /* ---- both ------------------------------------------------------------------------------------ */
@@ -308,18 +291,19 @@ static int open_store(struct lmdb_store *store, const struct complaint *complain
 {
     int error;
     if (store->size_max < SIZE_MIN_BYTES)
-        return complain(complaint, -EINVAL, "the size_max of node '%s' is below 1 MiB; raise it",
-                        store->name);
+        return lmdb_complain(complaint, -EINVAL,
+                             "the size_max of node '%s' is below 1 MiB; raise it", store->name);
     error = make_dir(store, complaint);
     if (error == 0)
-        error = lock_dir(store, complaint);
+        error = lmdb_store_lock(store, complaint);
     if (error)
         return error;
     int rc = lmdb_store_open_env(store);
     if (rc)
         return complain_of_env(store, rc, complaint);
+    fdatasync(store->data_fd); /* what a killed process left in memory */
     sync_dir(store);
-    return 0;
+    return store->is_suspect ? check_all(store, complaint) : 0;
 }
 
 int store_lmdb_open(const struct store_options *options, struct store **ret_store,
@@ -328,7 +312,7 @@ int store_lmdb_open(const struct store_options *options, struct store **ret_stor
     const struct complaint complaint = {ret_message, message_size};
     struct lmdb_store *store = make_store(options);
     if (!store)
-        return complain(&complaint, -ENOMEM, "out of memory opening node '%s'", options->name);
+        return lmdb_complain(&complaint, -ENOMEM, "out of memory opening node '%s'", options->name);
     int error = open_store(store, &complaint);
     if (error) {
         store_lmdb_ops.close(&store->base);

@@ -8,6 +8,7 @@
 #include "io/io_sim.h"
 #include "store/dir_rig.h"
 #include "store/embedded_node.h"
+#include "store/node.h"
 
 static const struct io_sim_options calm = {.seed = 1, .delay_min_us = 50, .delay_max_us = 50};
 static const struct io_sim_options rough = {.seed = 1,
@@ -281,6 +282,26 @@ static void a_client_that_does_not_read_is_not_read_from(void **state)
     world_stop(&world);
 }
 
+static void there_is_a_limit_to_the_number_of_clients(void **state)
+{
+    struct world world;
+    struct client client, other;
+    world_start(&world, &calm);
+    client_start(&client, &world);
+    world.node->conn_count = NODE_CONN_COUNT_MAX; /* as if there were so many */
+    client_start(&other, &world);
+    expect_heard(&other, "-ERR max number of clients reached");
+    assert_true(other.is_closed);
+    world.node->conn_count = 1;
+    client_stop(&other);
+    client_start(&other, &world);
+    say(&other, "PING\r\n");
+    expect_heard(&other, "+PONG");
+    client_stop(&other);
+    client_stop(&client);
+    world_stop(&world);
+}
+
 /* ---- time ------------------------------------------------------------------------------------ */
 
 static void expired_keys_go_without_being_asked_for(void **state)
@@ -315,6 +336,39 @@ static void an_idle_node_sleeps(void **state)
     say(&client, "SET k v\r\n");
     io_sim_run(5000, NULL);
     assert_in_range(io_sim_run(3600000, NULL), 0, 0);
+    client_stop(&client);
+    world_stop(&world);
+}
+
+static unsigned sync_count;
+
+static int counting_sync(struct store *store)
+{
+    sync_count++;
+    return 0;
+}
+
+static void everysec_syncs_a_second_after_a_write_and_only_then(void **state)
+{
+    struct world world;
+    struct client client;
+    world_start(&world, &calm);
+    struct store_ops ops = *world.node->store->ops;
+    const struct store_ops *real = world.node->store->ops;
+    ops.sync = counting_sync;
+    world.node->store->ops = &ops;
+    sync_count = 0;
+    client_start(&client, &world);
+    say(&client, "SET a 1\r\n");
+    io_sim_run(900, NULL);
+    assert_int_equal(sync_count, 0);
+    say(&client, "SET a 2\r\n");
+    io_sim_run(200, NULL);
+    assert_int_equal(sync_count, 1);
+    say(&client, "GET a\r\n");
+    io_sim_run(5000, NULL);
+    assert_int_equal(sync_count, 1);
+    world.node->store->ops = real;
     client_stop(&client);
     world_stop(&world);
 }
@@ -371,6 +425,8 @@ int main(void)
         cmocka_unit_test(quit_is_the_last_that_is_heard),
         cmocka_unit_test(what_a_client_said_of_itself_is_its_own),
         cmocka_unit_test(a_client_that_does_not_read_is_not_read_from),
+        cmocka_unit_test(there_is_a_limit_to_the_number_of_clients),
+        cmocka_unit_test(everysec_syncs_a_second_after_a_write_and_only_then),
         cmocka_unit_test(expired_keys_go_without_being_asked_for),
         cmocka_unit_test(an_idle_node_sleeps),
         cmocka_unit_test(expired_keys_are_swept_after_a_restart),

@@ -5,6 +5,7 @@
 #include "base/random.h"
 #include "store/dir_rig.h"
 #include "store/store_key.h"
+#include "store/store_lmdb.h"
 
 struct fixture {
     struct dir_rig dir;
@@ -114,6 +115,31 @@ static void what_was_committed_is_there_after_reopening(void **state)
     begin(fixture, STORE_READ);
     assert_string_equal(get(fixture, text_slice("a")), "1");
     assert_string_equal(get(fixture, text_slice("b")), "(none)");
+    commit(fixture);
+}
+
+/* LMDB gives an environment up when a meta page could not be written. */
+static void an_environment_that_was_given_up_is_opened_again(void **state)
+{
+    struct fixture *fixture = *state;
+    char away[RIG_PATH_MAX];
+    begin(fixture, STORE_WRITE);
+    put_at(fixture, text_slice("a"), "1", 5000);
+    commit(fixture);
+    lmdb_store_close_env((struct lmdb_store *)fixture->store);
+    begin(fixture, STORE_READ);
+    assert_string_equal(get(fixture, text_slice("a")), "1");
+    commit(fixture);
+    /* While it cannot be opened there are errors; afterwards it is as before. */
+    snprintf(away, sizeof away, "%.400s.away", fixture->dir.path);
+    lmdb_store_close_env((struct lmdb_store *)fixture->store);
+    assert_int_equal(rename(fixture->dir.path, away), 0);
+    assert_int_equal(fixture->store->ops->begin(fixture->store, STORE_WRITE), STORE_DISK);
+    assert_non_null(strstr(fixture->store->ops->explain(fixture->store, STORE_DISK),
+                           "MISCONF node 'node-1' cannot write to its data directory"));
+    assert_int_equal(rename(away, fixture->dir.path), 0);
+    begin(fixture, STORE_WRITE);
+    assert_string_equal(get(fixture, text_slice("a")), "1");
     commit(fixture);
 }
 
@@ -336,6 +362,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_put_is_there_until_it_is_removed, setup, teardown),
         cmocka_unit_test_setup_teardown(an_aborted_transaction_leaves_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(what_was_committed_is_there_after_reopening, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(an_environment_that_was_given_up_is_opened_again, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(a_walk_goes_by_the_hash_that_places_keys, setup, teardown),
         cmocka_unit_test_setup_teardown(ranges_are_contiguous, setup, teardown),

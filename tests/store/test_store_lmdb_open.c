@@ -1,5 +1,5 @@
 /* Opening a directory: each way in which it can fail says what is wrong and what to do.
- * covers: store/store_lmdb_open */
+ * covers: store/store_lmdb_open, store/store_lmdb_lock */
 #include <errno.h>
 #include <lmdb.h>
 #include <signal.h>
@@ -181,36 +181,122 @@ static void an_empty_file_is_a_new_store(void **state)
     dir_rig_remove(&dir);
 }
 
-/* A map over the end of its file gives SIGBUS; a store that lost its end gives errors. */
-static void a_file_that_lost_its_end_gives_errors_and_no_signal(void **state)
+/* ---- damage ---------------------------------------------------------------------------------- */
+
+enum { RECORDS = 2000 };
+
+/* Zeros where pages with records were, as after a power cut that came before they were written. */
+static void zero_pages(const char *path)
 {
-    struct dir_rig dir;
-    struct record record = {.hlc = 1, .value = text_slice("some value to fill pages with")};
+    static const char zeros[4 * 4096];
+    FILE *file = fopen(path, "r+");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, 10 * 4096, SEEK_SET), 0);
+    assert_int_equal(fwrite(zeros, 1, sizeof zeros, file), sizeof zeros);
+    fclose(file);
+}
+
+/* A store with records in many pages, closed, and then damaged if wanted. */
+static void make_store(struct dir_rig *dir, bool is_damaged)
+{
+    const struct record record = {.hlc = 1, .value = text_slice("some value to fill pages with")};
     char path[RIG_PATH_MAX], key[32];
-    int damaged = 0;
-    dir_rig_make(&dir);
-    struct store *store = dir_rig_open(&dir);
+    dir_rig_make(dir);
+    struct store *store = dir_rig_open(dir);
     assert_int_equal(store->ops->begin(store, STORE_WRITE), STORE_OK);
-    for (int i = 0; i < 2000; i++) {
+    for (int i = 0; i < RECORDS; i++) {
         snprintf(key, sizeof key, "key-%d", i);
         assert_int_equal(store->ops->put(store, text_slice(key), &record), STORE_OK);
     }
     assert_int_equal(store->ops->commit(store), STORE_OK);
     store_close(&store);
+    dir_rig_file(dir, "data.mdb", path);
+    if (is_damaged)
+        zero_pages(path);
+}
+
+/* How many records can not be had. */
+static int count_damaged(struct store *store)
+{
+    struct record record;
+    char key[32];
+    int damaged = 0;
+    for (int i = 0; i < RECORDS; i++) {
+        snprintf(key, sizeof key, "key-%d", i);
+        if (store->ops->begin(store, STORE_READ) != STORE_OK)
+            continue;
+        damaged += store->ops->get(store, text_slice(key), true, &record) < 0;
+        store->ops->abort(store);
+    }
+    return damaged;
+}
+
+/* A map over the end of its file would give SIGBUS. */
+static void a_file_that_lost_its_end_is_refused(void **state)
+{
+    struct dir_rig dir;
+    char path[RIG_PATH_MAX];
+    make_store(&dir, false);
     dir_rig_file(&dir, "data.mdb", path);
-    assert_int_equal(truncate(path, 32768), 0);
-    if (dir_rig_open_sized(&dir, 64 << 20, &store) != 0) {
-        assert_non_null(strstr(dir.message, "damaged"));
-    } else {
-        for (int i = 0; i < 2000; i++) {
-            snprintf(key, sizeof key, "key-%d", i);
-            if (store->ops->begin(store, STORE_READ) != STORE_OK)
-                continue;
-            damaged += store->ops->get(store, text_slice(key), true, &record) < 0;
-            store->ops->abort(store);
-        }
-        assert_true(damaged > 0);
-        assert_non_null(strstr(store->ops->explain(store, STORE_CORRUPT), "are damaged"));
+    assert_int_equal(truncate(path, 1 << 15), 0);
+    expect_failure(&dir, -EIO, "data.mdb' is damaged", "put back a copy");
+    dir_rig_remove(&dir);
+}
+
+static void lost_pages_give_errors_and_no_crash(void **state)
+{
+    struct dir_rig dir;
+    make_store(&dir, true);
+    struct store *store = dir_rig_open(&dir);
+    assert_in_range(count_damaged(store), 1, RECORDS - 1);
+    assert_non_null(strstr(store->ops->explain(store, STORE_CORRUPT), "are damaged"));
+    store_close(&store);
+    dir_rig_remove(&dir);
+}
+
+/* What a node leaves that did not end by itself. */
+static void write_lock(struct dir_rig *dir, const char *text)
+{
+    char path[RIG_PATH_MAX];
+    dir_rig_file(dir, "lock", path);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void after_a_power_cut_a_damaged_store_is_refused_every_time(void **state)
+{
+    struct dir_rig dir;
+    make_store(&dir, true);
+    write_lock(&dir, "123 another-boot later\n");
+    expect_failure(&dir, -EIO, "was damaged when the machine stopped", "put back a copy");
+    expect_failure(&dir, -EIO, "was damaged when the machine stopped", "put back a copy");
+    dir_rig_remove(&dir);
+}
+
+static void after_a_power_cut_a_sound_store_opens(void **state)
+{
+    struct dir_rig dir;
+    make_store(&dir, false);
+    write_lock(&dir, "123 another-boot later\n");
+    struct store *store = dir_rig_open(&dir);
+    assert_int_equal(count_damaged(store), 0);
+    store_close(&store);
+    dir_rig_remove(&dir);
+}
+
+/* With "always" there is nothing to be suspected, however the machine stopped; after a clean end
+ * neither. So this store, damaged by other means, opens. */
+static void only_what_may_have_been_in_memory_is_suspected(void **state)
+{
+    static const char *const texts[] = {"123 another-boot always\n", "", "garbage", "\n"};
+    struct dir_rig dir;
+    struct store *store;
+    make_store(&dir, true);
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        write_lock(&dir, texts[i]);
+        store = dir_rig_open(&dir);
         store_close(&store);
     }
     dir_rig_remove(&dir);
@@ -286,7 +372,11 @@ int main(void)
         cmocka_unit_test(the_file_of_another_program_is_refused_and_left_alone),
         cmocka_unit_test(garbage_is_refused),
         cmocka_unit_test(an_empty_file_is_a_new_store),
-        cmocka_unit_test(a_file_that_lost_its_end_gives_errors_and_no_signal),
+        cmocka_unit_test(a_file_that_lost_its_end_is_refused),
+        cmocka_unit_test(lost_pages_give_errors_and_no_crash),
+        cmocka_unit_test(after_a_power_cut_a_damaged_store_is_refused_every_time),
+        cmocka_unit_test(after_a_power_cut_a_sound_store_opens),
+        cmocka_unit_test(only_what_may_have_been_in_memory_is_suspected),
         cmocka_unit_test(too_small_a_size_is_refused),
         cmocka_unit_test(a_smaller_size_max_does_not_lose_data),
         cmocka_unit_test(no_room_on_the_disk_is_said_at_the_start),
