@@ -7,7 +7,8 @@
 #define KETAMA_RING(count_, per_, point_)                                                          \
     .count = (count_), .per = (per_), .format = "%n-%k", .point = (point_)
 #define HASHRING_SHOWN .family = "npm-hashring", .versions = "npm hashring 3.2.0", REAL
-#define HASHRING       .engine = &profile_engine_ring, .hashes = HASHES_OTHER, .weights = WEIGHTS_WHOLE
+
+#define SERVERS .engine = &profile_engine_ring, .hashes = HASHES_OTHER, .weights = WEIGHTS_WHOLE
 
 static const struct profile rows[] = {
     {
@@ -19,9 +20,7 @@ static const struct profile rows[] = {
                   REAL,
                   .limits = "It drops addresses of more than 23 bytes and crashes with more than "
                             "about 117 servers. 61 equal servers have 156 points each."},
-        .engine = &profile_engine_ring,
-        .hashes = HASHES_OTHER,
-        .weights = WEIGHTS_WHOLE,
+        SERVERS,
         .ring = {KETAMA_RING(COUNT_FLOAT_DOUBLE, 40, POINT_MD5_4)},
     },
     {
@@ -31,7 +30,7 @@ static const struct profile rows[] = {
                   .rule = "ketama counted in doubles, the name as given",
                   .limits = "7 equal servers have 39 groups of points, 8 have 40.",
                   .settings = CW_PROFILE_POINTS},
-        HASHRING,
+        SERVERS,
         .ring = {KETAMA_RING(COUNT_DOUBLE, 40, POINT_MD5_4)},
     },
     {
@@ -40,7 +39,7 @@ static const struct profile rows[] = {
                   .hash = "md5/le4",
                   .rule = "4 points for each of a server's vnodes",
                   .limits = "Give each server's vnodes as its weight."},
-        HASHRING,
+        SERVERS,
         .ring = {KETAMA_RING(COUNT_WEIGHT, 1, POINT_MD5_4)},
     },
     {
@@ -49,7 +48,7 @@ static const struct profile rows[] = {
                   .hash = "sha1/le4",
                   .rule = "ketama with SHA-1 and 3 points a digest",
                   .limits = ""},
-        HASHRING,
+        SERVERS,
         .ring = {KETAMA_RING(COUNT_DOUBLE, 40, POINT_SHA1_3)},
     },
     {
@@ -60,7 +59,7 @@ static const struct profile rows[] = {
                   .versions = "npm memcached 2.2.2, hashring 3.2.0",
                   REAL,
                   .limits = "Also hashring with the option `default port` 11211."},
-        HASHRING,
+        SERVERS,
         .naming = NAMING_DROP_11211,
         .port = "11211",
         .ring = {KETAMA_RING(COUNT_DOUBLE, 40, POINT_MD5_4)},
@@ -73,9 +72,7 @@ static const struct profile rows[] = {
                   .versions = "Doist/hash_ring",
                   .evidence = "source",
                   .limits = ""},
-        .engine = &profile_engine_ring,
-        .hashes = HASHES_OTHER,
-        .weights = WEIGHTS_WHOLE,
+        SERVERS,
         .ring = {KETAMA_RING(COUNT_INTEGER, 40, POINT_MD5_3), .tie = TIE_LAST, .wrap = WRAP_ABOVE},
     },
     {
@@ -86,9 +83,7 @@ static const struct profile rows[] = {
                   .versions = "uhashring 2.1",
                   REAL,
                   .limits = ""},
-        .engine = &profile_engine_ring,
-        .hashes = HASHES_OTHER,
-        .weights = WEIGHTS_WHOLE,
+        SERVERS,
         .ring = {KETAMA_RING(COUNT_INTEGER, 40, POINT_MD5_4), .tie = TIE_LAST, .wrap = WRAP_ABOVE},
     },
     {
@@ -100,9 +95,7 @@ static const struct profile rows[] = {
                   REAL,
                   .limits = "Digests are compared in their first 64 of 128 bits.",
                   .settings = CW_PROFILE_POINTS},
-        .engine = &profile_engine_ring,
-        .hashes = HASHES_OTHER,
-        .weights = WEIGHTS_WHOLE,
+        SERVERS,
         .ring = {KETAMA_RING(COUNT_WEIGHT, 160, POINT_MD5_BE64), .tie = TIE_LAST,
                  .wrap = WRAP_ABOVE, .bits = 64},
     },
