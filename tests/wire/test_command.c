@@ -131,7 +131,7 @@ static void embedded_nodes_answer_exactly_these(void **state)
         " GET SET SETNX SETEX PSETEX GETSET GETDEL GETEX APPEND STRLEN GETRANGE SETRANGE INCR DECR"
         " INCRBY DECRBY INCRBYFLOAT MGET MSET MSETNX DEL UNLINK EXISTS TOUCH TYPE EXPIRE PEXPIRE"
         " EXPIREAT PEXPIREAT TTL PTTL EXPIRETIME PEXPIRETIME PERSIST DBSIZE SCAN KEYS RANDOMKEY"
-        " FLUSHALL FLUSHDB RENAME COPY ";
+        " FLUSHALL FLUSHDB RENAME RENAMENX COPY SUBSTR ";
     for (size_t id = 0; id < COMMAND_COUNT; id++) {
         const struct command *command = command_by_id((enum command_id)id);
         char word[64];
