@@ -42,6 +42,7 @@ static int fill_map(struct cw_map *map, const struct cw_map_options *options,
         return error_set(error, CW_ENOT_SUPPORTED,
                          "placement %s has no weights: give all nodes the same, or use slots",
                          map->ops->name);
+    map->locate = map->ops->locate;
     return map->ops->build(map, history, error);
 }
 
@@ -180,7 +181,7 @@ uint32_t cw_locate(const struct cw_map *map, uint64_t hash)
 {
     if (__builtin_expect(map->table != NULL, 1))
         return map->table[hash >> map->table_shift];
-    return map->ops->locate(map, hash);
+    return map->locate(map, hash);
 }
 
 size_t cw_locate_n(const struct cw_map *map, uint64_t hash, size_t k, uint32_t *ret_nodes)

@@ -15,6 +15,8 @@ struct cw_map {
     /* First, so that the common lookup touches one line of the map: a table of 2^(64-table_shift)
      * equal arcs, where the placement is one (NULL otherwise). */
     const uint32_t *table;
+    /* ops->locate, or a faster form of it for this processor. */
+    uint32_t (*locate)(const struct cw_map *map, uint64_t hash);
     unsigned table_shift;
     _Atomic uint32_t references;
     const struct placement *ops;

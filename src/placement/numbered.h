@@ -10,6 +10,7 @@
 #define PLACEMENT_NUMBERED_H
 
 #include "placement/map.h"
+#include "placement/round.h"
 
 #include <stdbool.h>
 
@@ -20,6 +21,7 @@ struct numbered {
     uint32_t *buckets; /* by node */
     uint32_t bucket_count;
     bool has_holes;
+    struct round round; /* round's own: what follows from the count */
 };
 
 /* Fills map->state with a struct numbered and map->shares with equal ones. Without holes_allowed

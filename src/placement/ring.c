@@ -7,7 +7,7 @@
  * from it. Shares are fair up to the luck of the tokens: deviation 1/sqrt(tokens of the node),
  * about 8 % with 160.
  * Cost: a lookup is one cache miss whatever the size (ring_index.c); memory 8 + 4 bytes a token and
- * 64 bytes for about four of them; building O(tokens) (ring_sort.c).
+ * 68 bytes for about six of them; building O(tokens) (ring_sort.c).
  *
  * Tokens: number i of a node is the i-th of the stream of its id's hash. A node of greater weight
  * has more of the same stream. Equal tokens (never seen) go to the first node by id.
@@ -101,12 +101,15 @@ static int ring_build(struct cw_map *map, const struct history *history, struct 
     if (!ring)
         return error_no_memory(error);
     map->state = ring;
+    ring->vectors = map->vectors;
     ring->token_count = (uint32_t)(map->nodes.weight_sum * map->tokens_per_weight);
     status = fill_tokens(ring, &map->nodes, map->tokens_per_weight);
     if (status == CW_OK)
         status = sum_shares(ring, &map->nodes, map->shares);
     if (status == CW_OK)
         status = ring_index_build(ring);
+    if (map->vectors >= VECTORS_AVX512)
+        map->locate = ring_map_locate_avx512;
     return status == CW_OK ? CW_OK : error_no_memory(error);
 }
 
@@ -119,11 +122,6 @@ static void ring_release(struct cw_map *map)
     free(ring->owners);
     free(ring->lines);
     free(ring);
-}
-
-static uint32_t locate(const struct cw_map *map, uint64_t hash)
-{
-    return ring_locate(map->state, hash);
 }
 
 static void locate_batch(const struct cw_map *map, const uint64_t *hashes, size_t count,
@@ -164,7 +162,7 @@ static size_t memory(const struct cw_map *map)
 {
     const struct ring *ring = map->state;
     return sizeof *ring + ring->token_count * (sizeof *ring->tokens + sizeof *ring->owners) +
-           ring->line_count * sizeof *ring->lines;
+           ring->line_count * (sizeof *ring->lines + sizeof *ring->starts);
 }
 
 const struct placement placement_ring = {
@@ -172,7 +170,7 @@ const struct placement placement_ring = {
     .capabilities = CW_CAN_WEIGHTS | CW_CAN_REMOVE_ANY | CW_CAN_REPLICAS | CW_CAN_RANGES,
     .build = ring_build,
     .release = ring_release,
-    .locate = locate,
+    .locate = ring_map_locate,
     .locate_batch = locate_batch,
     .locate_n = locate_n,
     .range_at = range_at,

@@ -52,10 +52,12 @@ static int build(struct cw_map *map, const struct history *history, struct cw_er
     int status = numbered_build(map, history, false, error);
     if (status != CW_OK)
         return status;
+    struct numbered *numbered = map->state;
     struct round round = round_init(map->nodes.count, BASE_BITS);
+    numbered->round = round;
     for (uint32_t i = 0; i < map->nodes.count; i++) {
         uint64_t first, last;
-        round_range(&round, numbered_of(map)->buckets[i], &first, &last);
+        round_range(&round, numbered->buckets[i], &first, &last);
         map->shares[i] = map->nodes.count == 1 ? 1 : (double)(last - first + 1) * 0x1p-64;
     }
     return CW_OK;
@@ -63,22 +65,22 @@ static int build(struct cw_map *map, const struct history *history, struct cw_er
 
 static uint32_t locate(const struct cw_map *map, uint64_t hash)
 {
-    struct round round = round_init(map->nodes.count, BASE_BITS);
-    return numbered_of(map)->nodes[round_locate(&round, hash)];
+    const struct numbered *numbered = numbered_of(map);
+    return numbered->nodes[round_locate(&numbered->round, hash)];
 }
 
 static void locate_batch(const struct cw_map *map, const uint64_t *hashes, size_t count,
                          uint32_t *ret_nodes)
 {
-    struct round round = round_init(map->nodes.count, BASE_BITS);
-    round_batch(map->vectors, &round, hashes, count, numbered_of(map)->nodes, ret_nodes);
+    const struct numbered *numbered = numbered_of(map);
+    round_batch(map->vectors, &numbered->round, hashes, count, numbered->nodes, ret_nodes);
 }
 
 static void node_range(const struct cw_map *map, uint32_t node, uint64_t *ret_first,
                        uint64_t *ret_last)
 {
-    struct round round = round_init(map->nodes.count, BASE_BITS);
-    round_range(&round, numbered_of(map)->buckets[node], ret_first, ret_last);
+    const struct numbered *numbered = numbered_of(map);
+    round_range(&numbered->round, numbered->buckets[node], ret_first, ret_last);
 }
 
 static uint32_t range_at(const struct cw_map *map, uint64_t hash, uint64_t *ret_last)

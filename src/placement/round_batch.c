@@ -36,9 +36,10 @@ static TARGET_AVX512 void round_batch_avx512(const struct round *round, const ui
                                              size_t block_count, const uint32_t *nodes,
                                              uint32_t *ret_nodes)
 {
+    const struct round own = *round; /* so that no store may change it */
     for (size_t i = 0; i < block_count * 16; i += 16) {
-        __m512i one = servers8(round, _mm512_loadu_si512(hashes + i));
-        __m512i two = servers8(round, _mm512_loadu_si512(hashes + i + 8));
+        __m512i one = servers8(&own, _mm512_loadu_si512(hashes + i));
+        __m512i two = servers8(&own, _mm512_loadu_si512(hashes + i + 8));
         __m512i servers = _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtepi64_epi32(one)),
                                              _mm512_cvtepi64_epi32(two), 1);
         _mm512_storeu_si512(ret_nodes + i, _mm512_i32gather_epi32(servers, nodes, 4));

@@ -209,11 +209,11 @@ static void too_many_tokens_are_refused(void **state)
     assert_null(map);
 }
 
-static void the_map_keeps_at_most_28_bytes_a_token(void **state)
+static void the_map_keeps_at_most_24_bytes_a_token(void **state)
 {
     struct fleet *fleet = fleet_create(8, 1000, 1, 0);
     struct cw_map *map = fleet_map(fleet, CW_PLACEMENT_RING);
-    check(cw_map_memory(map) < 1000 * 160 * 29, "%zu bytes", cw_map_memory(map));
+    check(cw_map_memory(map) < 1000 * 160 * 24, "%zu bytes", cw_map_memory(map));
     cw_map_unref(&map);
     free(fleet);
 }
@@ -229,7 +229,7 @@ int main(void)
         cmocka_unit_test(shares_sum_to_1_and_are_as_fair_as_160_tokens_are),
         cmocka_unit_test(one_node_owns_everything),
         cmocka_unit_test(too_many_tokens_are_refused),
-        cmocka_unit_test(the_map_keeps_at_most_28_bytes_a_token),
+        cmocka_unit_test(the_map_keeps_at_most_24_bytes_a_token),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
