@@ -27,34 +27,46 @@ static uint32_t rotl(uint32_t x, unsigned n)
     return x << n | x >> (32 - n);
 }
 
-static uint32_t sha1_step(unsigned t, uint32_t b, uint32_t c, uint32_t d)
-{
-    if (t < 20)
-        return ((b & c) | (~b & d)) + 0x5a827999;
-    if (t < 40)
-        return (b ^ c ^ d) + 0x6ed9eba1;
-    if (t < 60)
-        return ((b & c) | (b & d) | (c & d)) + 0x8f1bbcdc;
-    return (b ^ c ^ d) + 0xca62c1d6;
-}
+/* One step of SHA-1; the registers turn by their names in the call. */
+#define SHA1_STEP(f, constant, a, b, c, d, e, t)                                                   \
+    do {                                                                                           \
+        e += rotl(a, 5) + (f) + constant + words[t];                                               \
+        b = rotl(b, 30);                                                                           \
+    } while (0)
+#define CHOOSE(b, c, d)   (d ^ (b & (c ^ d)))
+#define PARITY(b, c, d)   (b ^ c ^ d)
+#define MAJORITY(b, c, d) ((b & c) | (d & (b | c)))
+#define SHA1_FIVE(function, constant, t)                                                           \
+    SHA1_STEP(function(b, c, d), constant, a, b, c, d, e, t);                                      \
+    SHA1_STEP(function(a, b, c), constant, e, a, b, c, d, t + 1);                                  \
+    SHA1_STEP(function(e, a, b), constant, d, e, a, b, c, t + 2);                                  \
+    SHA1_STEP(function(d, e, a), constant, c, d, e, a, b, t + 3);                                  \
+    SHA1_STEP(function(c, d, e), constant, b, c, d, e, a, t + 4)
 
 static void sha1_block(uint32_t *state, const uint8_t *block)
 {
-    uint32_t words[80], s[5];
+    uint32_t words[80];
+    uint32_t a = state[0], b = state[1], c = state[2], d = state[3], e = state[4];
     for (unsigned t = 0; t < 80; t++)
         words[t] = t < 16 ? load_be32(block + t * 4)
                           : rotl(words[t - 3] ^ words[t - 8] ^ words[t - 14] ^ words[t - 16], 1);
-    memcpy(s, state, sizeof s);
-    for (unsigned t = 0; t < 80; t++) {
-        uint32_t next = rotl(s[0], 5) + sha1_step(t, s[1], s[2], s[3]) + s[4] + words[t];
-        s[4] = s[3];
-        s[3] = s[2];
-        s[2] = rotl(s[1], 30);
-        s[1] = s[0];
-        s[0] = next;
+    for (unsigned t = 0; t < 20; t += 5) {
+        SHA1_FIVE(CHOOSE, 0x5a827999, t);
     }
-    for (unsigned i = 0; i < 5; i++)
-        state[i] += s[i];
+    for (unsigned t = 20; t < 40; t += 5) {
+        SHA1_FIVE(PARITY, 0x6ed9eba1, t);
+    }
+    for (unsigned t = 40; t < 60; t += 5) {
+        SHA1_FIVE(MAJORITY, 0x8f1bbcdc, t);
+    }
+    for (unsigned t = 60; t < 80; t += 5) {
+        SHA1_FIVE(PARITY, 0xca62c1d6, t);
+    }
+    state[0] += a;
+    state[1] += b;
+    state[2] += c;
+    state[3] += d;
+    state[4] += e;
 }
 
 static void sha256_schedule(uint32_t words[64], const uint8_t *block)
@@ -70,22 +82,33 @@ static void sha256_schedule(uint32_t words[64], const uint8_t *block)
     }
 }
 
+/* One step of SHA-256, in the same manner. */
+#define SHA256_STEP(a, b, c, d, e, f, g, h, t)                                                     \
+    do {                                                                                           \
+        h += (rotl(e, 26) ^ rotl(e, 21) ^ rotl(e, 7)) + CHOOSE(e, f, g) + sha256_constants[t] +    \
+             words[t];                                                                             \
+        d += h;                                                                                    \
+        h += (rotl(a, 30) ^ rotl(a, 19) ^ rotl(a, 10)) + MAJORITY(a, b, c);                        \
+    } while (0)
+
 static void sha256_block(uint32_t *state, const uint8_t *block)
 {
-    uint32_t words[64], s[8];
+    uint32_t words[64], a = state[0], b = state[1], c = state[2], d = state[3];
+    uint32_t e = state[4], f = state[5], g = state[6], h = state[7];
     sha256_schedule(words, block);
-    memcpy(s, state, sizeof s);
-    for (unsigned t = 0; t < 64; t++) {
-        uint32_t one = s[7] + (rotl(s[4], 26) ^ rotl(s[4], 21) ^ rotl(s[4], 7)) +
-                       ((s[4] & s[5]) ^ (~s[4] & s[6])) + sha256_constants[t] + words[t];
-        uint32_t two = (rotl(s[0], 30) ^ rotl(s[0], 19) ^ rotl(s[0], 10)) +
-                       ((s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]));
-        memmove(s + 1, s, 7 * sizeof *s);
-        s[4] += one;
-        s[0] = one + two;
+    for (unsigned t = 0; t < 64; t += 8) {
+        SHA256_STEP(a, b, c, d, e, f, g, h, t);
+        SHA256_STEP(h, a, b, c, d, e, f, g, t + 1);
+        SHA256_STEP(g, h, a, b, c, d, e, f, t + 2);
+        SHA256_STEP(f, g, h, a, b, c, d, e, t + 3);
+        SHA256_STEP(e, f, g, h, a, b, c, d, t + 4);
+        SHA256_STEP(d, e, f, g, h, a, b, c, t + 5);
+        SHA256_STEP(c, d, e, f, g, h, a, b, t + 6);
+        SHA256_STEP(b, c, d, e, f, g, h, a, t + 7);
     }
+    const uint32_t after[8] = {a, b, c, d, e, f, g, h};
     for (unsigned i = 0; i < 8; i++)
-        state[i] += s[i];
+        state[i] += after[i];
 }
 
 /* What both share: whole blocks, then the rest with its padding and the length in bits. */

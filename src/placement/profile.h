@@ -37,7 +37,14 @@ struct profile_hash {
     uint32_t sets;
     legacy_hash_fn *fn;          /* as on x86 */
     legacy_hash_fn *fn_unsigned; /* where plain char is unsigned; NULL: the same */
+    unsigned bits; /* of the result, if they are so few that a ring of 32 bits would be crowded */
 };
+
+/* Hashes many keys at once. */
+typedef void profile_hash_batch_fn(const void *const *keys, const size_t *lens, size_t count,
+                                   uint32_t *ret_hashes);
+/* The one for this hash, or NULL. */
+profile_hash_batch_fn *profile_hash_batch(const struct profile_hash *hash);
 
 /* The index-th hash of a set, NULL behind the last; the one of that name, or NULL. */
 const struct profile_hash *profile_hash_at(uint32_t set, size_t index);
@@ -238,7 +245,9 @@ struct cw_profile_map {
     const struct profile_engine *engine;
     legacy_hash_fn *hash;
     uint64_t seed;
-    void *state; /* the engine's */
+    void *state;                       /* the engine's */
+    profile_hash_batch_fn *hash_batch; /* NULL: one by one */
+    unsigned hash_bits;                /* 0: 32 or more */
     enum profile_key key;
     unsigned bits; /* of a position, where the engine has them */
     const struct profile *profile;

@@ -34,10 +34,18 @@ static struct part between_js(const char *key, size_t len)
     return (struct part){last ? tag : NULL, last ? (size_t)(last - tag) : 0};
 }
 
+/* Its first character is rare in keys, so that looking for that alone is the quick way. */
 static struct part before(const char *key, size_t len, const char *stop, size_t stop_len)
 {
-    const char *found = memmem(key, len, stop, stop_len);
-    return (struct part){key, found ? (size_t)(found - key) : len};
+    for (size_t at = 0; at + stop_len <= len; at++) {
+        const char *found = memchr(key + at, stop[0], len - at - stop_len + 1);
+        if (!found)
+            break;
+        at = (size_t)(found - key);
+        if (memcmp(found, stop, stop_len) == 0)
+            return (struct part){key, at};
+    }
+    return (struct part){key, len};
 }
 
 static struct part find_part(const struct cw_profile_map *map, const char *key, size_t len)

@@ -76,6 +76,8 @@ static int take_hash(struct cw_profile_map *map, struct cw_error *error)
         return error_set(error, CW_EINVAL, "%s has no hash '%.32s': see the list of its hashes",
                          profile->shown.name, name);
     map->options.hash = hash->name;
+    map->hash_batch = profile_hash_batch(hash);
+    map->hash_bits = hash->bits;
     map->hash = map->options.unsigned_char && hash->fn_unsigned ? hash->fn_unsigned : hash->fn;
     return CW_OK;
 }

@@ -224,13 +224,22 @@ static int fill_ring(struct cw_profile_map *map, struct ring *ring, struct cw_er
     return status;
 }
 
+/* A ring whose points and keys both come from a hash of few bits would lie in one corner of 32. */
+static unsigned position_bits(const struct cw_profile_map *map)
+{
+    const struct profile_ring_rule *rule = &map->profile->ring;
+    if (rule->point == POINT_HASH && !rule->point_hash && map->hash_bits)
+        return map->hash_bits;
+    return rule->bits ? rule->bits : 32;
+}
+
 static int build(struct cw_profile_map *map, struct cw_error *error)
 {
     struct ring *ring = memory_alloc(1, sizeof *ring);
     if (!ring)
         return error_no_memory(error);
     map->state = ring;
-    map->bits = map->profile->ring.bits ? map->profile->ring.bits : 32;
+    map->bits = position_bits(map);
     map->position_max = UINT64_MAX >> (64 - map->bits);
     return fill_ring(map, ring, error);
 }
@@ -257,14 +266,33 @@ static uint32_t locate(const struct cw_profile_map *map, const void *key, size_t
 
 enum { BATCH = 64 };
 
+/* Positions in the high bits; count is at most BATCH. */
+static void hash_some(const struct cw_profile_map *map, const void *const *keys, const size_t *lens,
+                      size_t count, uint64_t *ret_hashes)
+{
+    const void *parts[BATCH];
+    size_t part_lens[BATCH];
+    uint32_t words[BATCH];
+    if (!map->hash_batch) {
+        for (size_t i = 0; i < count; i++)
+            ret_hashes[i] = profile_key_hash(map, keys[i], lens[i]) << (64 - map->bits);
+        return;
+    }
+    for (size_t i = 0; i < count && map->key != KEY_WHOLE; i++)
+        parts[i] = profile_key_part(map, keys[i], lens[i], &part_lens[i]);
+    map->hash_batch(map->key == KEY_WHOLE ? keys : parts, map->key == KEY_WHOLE ? lens : part_lens,
+                    count, words);
+    for (size_t i = 0; i < count; i++)
+        ret_hashes[i] = (uint64_t)words[i] << 32;
+}
+
 static void locate_batch(const struct cw_profile_map *map, const void *const *keys,
                          const size_t *lens, size_t count, uint32_t *ret_nodes)
 {
     uint64_t hashes[BATCH];
     for (size_t at = 0; at < count; at += BATCH) {
         size_t here = count - at < BATCH ? count - at : BATCH;
-        for (size_t i = 0; i < here; i++)
-            hashes[i] = profile_key_hash(map, keys[at + i], lens[at + i]) << (64 - map->bits);
+        hash_some(map, keys + at, lens + at, here, hashes);
         ring_locate_batch(map->state, hashes, here, ret_nodes + at);
         for (size_t i = 0; map->profile->no_empty_key && i < here; i++)
             if (lens[at + i] == 0)

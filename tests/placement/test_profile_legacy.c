@@ -2,8 +2,8 @@
  * The hashes of other systems against published check values. What the golden files do not pin
  * (lengths around block ends, digests) is pinned here.
  *
- * covers: legacy_md5, legacy_sha, legacy_crc, legacy_hash, legacy_murmur, legacy_spooky
- * covers: legacy_haproxy, legacy_xxhash, legacy_text
+ * covers: legacy_md5, legacy_md5_batch, legacy_sha, legacy_crc, legacy_hash, legacy_murmur,
+ * legacy_spooky covers: legacy_haproxy, legacy_xxhash, legacy_text
  */
 #include <stdarg.h>
 #include <setjmp.h>
@@ -60,6 +60,27 @@ static void digests_are_right_at_every_length_around_the_ends_of_blocks(void **s
     assert_hex(digest, 20, "bbd580c3a0c872a603baa084a09981df9eb680e5");
     legacy_sha256(sha256, sizeof sha256, digest);
     assert_hex(digest, 32, "f5e61141898898cdabae3590cb32e1901b40bdc59952302926213a44c105c129");
+}
+
+static void keys_hashed_together_are_hashed_as_one_by_one(void **state)
+{
+    enum { COUNT = 131 };
+    char text[COUNT];
+    const void *keys[COUNT];
+    size_t lens[COUNT];
+    uint32_t words[COUNT], one[4];
+    for (size_t i = 0; i < COUNT; i++) {
+        text[i] = (char)(i * 37);
+        keys[i] = text;
+        lens[i] = i * 29 % COUNT;
+    }
+    for (size_t count = 0; count <= COUNT; count += 13) {
+        legacy_md5_batch(keys, lens, count, words);
+        for (size_t i = 0; i < count; i++) {
+            legacy_md5_words(keys[i], lens[i], one);
+            assert_int_equal(words[i], one[0]);
+        }
+    }
 }
 
 static void sha_gives_the_digests_of_the_standard(void **state)
@@ -130,6 +151,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(md5_gives_the_digests_of_rfc_1321),
         cmocka_unit_test(digests_are_right_at_every_length_around_the_ends_of_blocks),
+        cmocka_unit_test(keys_hashed_together_are_hashed_as_one_by_one),
         cmocka_unit_test(sha_gives_the_digests_of_the_standard),
         cmocka_unit_test(checksums_have_their_check_values),
         cmocka_unit_test(each_hash_has_its_published_value),
