@@ -10,6 +10,7 @@
     X(every_byte_comes_back_in_order)                                                              \
     X(a_refused_connection_is_told_once_as_readable)                                               \
     X(a_writer_waits_while_nobody_reads)                                                           \
+    X(room_is_told_once)                                                                           \
     X(whoever_is_closed_in_a_callback_is_not_called_any_more)                                      \
     X(whoever_is_unwatched_in_a_callback_is_not_called_any_more)                                   \
     X(a_connection_may_be_closed_while_it_connects)                                                \
@@ -116,6 +117,29 @@ static void a_writer_waits_while_nobody_reads(struct stage *stage)
     CHECK(flood.received <= flood.sent);
     io_close(&flood.conn);
     io_close(&flood.reader.conn);
+}
+
+static void room_is_told_once(struct stage *stage)
+{
+    static char bytes[64 * 1024];
+    struct probe server = {.stage = stage}, client;
+    stage_listen(stage, probe_accept, &server);
+    probe_connect(&client, stage);
+    stage_wait(stage, 10);
+    ssize_t count = 1;
+    while (count > 0)
+        count = write_bytes(client.conn, bytes, sizeof bytes);
+    CHECK_INT(count, -EAGAIN);
+    client.calls = client.events = 0;
+    for (int quiet = 0; quiet < 10; quiet++) {
+        while (io_read(server.conn, bytes, sizeof bytes) > 0)
+            quiet = 0;
+        stage_wait(stage, 3);
+    }
+    CHECK_INT(client.calls, 1);
+    CHECK_INT(client.events, IO_WRITABLE);
+    io_close(&client.conn);
+    io_close(&server.conn);
 }
 
 /* ---- closing --------------------------------------------------------------------------------- */
