@@ -70,7 +70,7 @@ static void refuse_arity(struct client *client, const struct parsed *parsed)
 {
     char name[SHOWN_LEN];
     uint32_t len = 0;
-    for (; parsed->command->name[len] && len < SHOWN_LEN - 1; len++)
+    for (; len < SHOWN_LEN - 1 && parsed->command->name[len]; len++)
         name[len] = (char)(parsed->command->name[len] | 0x20);
     name[len] = '\0';
     client_errorf(client, "ERR wrong number of arguments for '%s' command", name);
