@@ -2,8 +2,8 @@
  * The hashes of other systems against published check values. What the golden files do not pin
  * (lengths around block ends, digests) is pinned here.
  *
- * covers: legacy_md5, legacy_md5_batch, legacy_sha, legacy_crc, legacy_hash, legacy_murmur,
- * legacy_spooky covers: legacy_haproxy, legacy_xxhash, legacy_text
+ * covers: legacy_md5, legacy_md5_batch, legacy_sha, legacy_crc, legacy_hash
+ * covers: legacy_murmur, legacy_spooky, legacy_haproxy, legacy_xxhash, legacy_text
  */
 #include <stdarg.h>
 #include <setjmp.h>
