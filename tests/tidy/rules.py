@@ -278,8 +278,8 @@ def every_module_has_a_test(tree):
     for path, text in select(tree, '.c', '.py', under='tests/').items():
         if path.startswith('tests/tidy/'):
             continue
-        for number, match in find_all(r'(?m)^[ /*#]*covers: ([\w/, ]+)', text):
-            for name in filter(None, re.split(r'[, ]+', match.group(1))):
+        for number, match in find_all(r'\bcovers: ([\w/]+(?:,[\s*#]*[\w/]+)*)', text):
+            for name in re.findall(r'[\w/]+', match.group(1)):
                 claimed[name] = f'{path}:{number}'
     findings = []
     modules = {path[len('src/'):-len('.c')] for path in select(tree, '.c', under='src/')}
