@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 
 #include "io/io.h"
+#include "router/router.h"
 
 /* Loops, their wake-ups, files of the stores, the admin address and a reserve for the rest. */
 enum { FILES_OF_A_LOOP = 8, FILES_OF_A_NODE = 8, FILES_BESIDES = 128 };
@@ -46,9 +47,10 @@ static rlim_t files_needed(const struct config *config)
     rlim_t workers = config_worker_count(config), links = 0, embedded = 0;
     for (size_t i = 0; i < config->pool_count; i++) {
         const struct config_pool *pool = &config->pools[i];
-        rlim_t ends = pool->engine ? 2 : 1; /* both ends of a connection are ours */
+        bool is_embedded = pool->engine == ENGINE_EMBEDDED;
+        rlim_t ends = is_embedded ? 2 : 1; /* both ends of a connection are ours */
         links += pool->node_count * (rlim_t)pool->connections * ends;
-        embedded += pool->engine ? pool->node_count : 0;
+        embedded += is_embedded ? pool->node_count : 0;
     }
     return (rlim_t)config->limits.clients + workers * (links + FILES_OF_A_LOOP) +
            embedded * FILES_OF_A_NODE + FILES_BESIDES;
