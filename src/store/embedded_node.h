@@ -18,7 +18,7 @@
 /* What an acknowledged write survives. */
 enum durability {
     DURABILITY_ALWAYS,   /* a power cut: each commit is on the disk before the reply */
-    DURABILITY_EVERYSEC, /* the death of the process; the disk is at most a second behind. A power
+    DURABILITY_EVERYSEC, /* the death of the process; the disk is about a second behind. A power
                             cut may find it half written: then the store is looked through at the
                             next start, and refused if it does not hang together */
     DURABILITY_NO,       /* the death of the process; the kernel decides when to write */
