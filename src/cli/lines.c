@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { BLOCK_SIZE = 256 << 10 };
@@ -87,4 +88,11 @@ int lines_next(struct line_reader *reader, struct line ret_lines[static LINES_BA
         if (status < 0)
             return status;
     }
+}
+
+bool lines_on_stdin(void)
+{
+    struct stat status;
+    return fstat(STDIN_FILENO, &status) == 0 &&
+           (S_ISREG(status.st_mode) || S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
 }

@@ -32,4 +32,8 @@ void lines_close(struct line_reader *reader);
  * LINE_LEN_MAX. */
 int lines_next(struct line_reader *reader, struct line ret_lines[static LINES_BATCH_MAX]);
 
+/* Whether something was put on standard input on purpose: a file, or a pipe. Most programs start
+ * others with a pipe on which nothing comes: no line at all means that there was no list. */
+bool lines_on_stdin(void);
+
 #endif

@@ -6,13 +6,13 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <clockwise/clockwise.h>
 
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/lines.h"
 #include "cli/map_source.h"
 #include "cli/plan_change.h"
 #include "cli/plan_keys.h"
@@ -102,20 +102,12 @@ static int open_from(const struct cli_args *args, struct map_source *ret_source)
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-/* Standard input counts as keys when something was put there on purpose: a file, or a pipe. */
-static bool stdin_has_keys(void)
-{
-    struct stat status;
-    return fstat(STDIN_FILENO, &status) == 0 &&
-           (S_ISREG(status.st_mode) || S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
-}
-
 static int count_keys(const struct cli_args *args, struct planned *planned)
 {
     const char *name = cli_value(args, "keys");
     int file = STDIN_FILENO;
     bool is_stdin = !name || strcmp(name, "-") == 0;
-    if (!name && !stdin_has_keys() && !cli_has(args, "list-keys"))
+    if (!name && !lines_on_stdin() && !cli_has(args, "list-keys"))
         return CLI_OK;
     if (!is_stdin && (file = open(name, O_RDONLY | O_CLOEXEC)) < 0)
         return cli_fail("%s: %s", name, strerror(errno));

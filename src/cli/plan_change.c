@@ -9,9 +9,9 @@ enum { SUGGEST_AMONG_MAX = 1000 };
 
 int node_list_init(struct node_list *list, const struct cw_map *map, size_t more_max)
 {
-    *list = (struct node_list){.count = cw_map_node_count(map)};
+    *list = (struct node_list){.count = map ? cw_map_node_count(map) : 0};
     list->capacity = list->count + more_max;
-    list->nodes = calloc(list->capacity, sizeof *list->nodes);
+    list->nodes = calloc(list->capacity + 1, sizeof *list->nodes);
     list->texts = calloc(more_max + 1, sizeof *list->texts);
     if (!list->nodes || !list->texts)
         return cli_fail("out of memory");
@@ -75,7 +75,8 @@ static int read_property(const struct cli_command *command, char *text, struct c
         node->zone = text + 5;
         return CLI_OK;
     }
-    return cli_usage(command, "--add: unknown property '%s'; use weight=W and zone=Z", text);
+    return cli_usage(command, "node '%s': unknown property '%s'; use weight=W and zone=Z", node->id,
+                     text);
 }
 
 int node_list_add(struct node_list *list, const struct cli_command *command, const char *text)

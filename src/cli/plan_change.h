@@ -1,6 +1,6 @@
 /*
- * The changes of a pool's nodes that `clockwise plan` is asked about, in the order in which they
- * were typed.
+ * The changes of a pool's nodes that `clockwise plan` and `clockwise compare` are asked about, in
+ * the order in which they were typed.
  */
 #ifndef CLI_PLAN_CHANGE_H
 #define CLI_PLAN_CHANGE_H
@@ -16,7 +16,7 @@ struct node_list {
     size_t text_count;
 };
 
-/* The nodes of a map; its strings must outlive the list. CLI_OK or CLI_FAILED. */
+/* The nodes of a map, which must outlive the list; none for NULL. CLI_OK or CLI_FAILED. */
 int node_list_init(struct node_list *list, const struct cw_map *map, size_t more_max);
 void node_list_release(struct node_list *list);
 
