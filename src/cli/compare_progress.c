@@ -1,0 +1,60 @@
+#include "cli/compare_progress.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { BAR_WIDTH = 30, FIRST_NS = 500000000, STEP_NS = 100000000 };
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+void progress_init(struct progress *progress, int file)
+{
+    const char *terminal = getenv("TERM");
+    bool is_dumb = terminal && strcmp(terminal, "dumb") == 0;
+    *progress = (struct progress){
+        .file = file, .is_on = isatty(file) && !is_dumb, .next_ns = now_ns() + FIRST_NS};
+}
+
+static void draw(int file, const char *what, uint64_t done, uint64_t total)
+{
+    char bar[BAR_WIDTH + 1];
+    if (total == 0) {
+        dprintf(file, "\r\033[K%s: %" PRIu64, what, done);
+        return;
+    }
+    double part = done < total ? (double)done / (double)total : 1;
+    int filled = (int)(part * BAR_WIDTH);
+    for (int i = 0; i < BAR_WIDTH; i++)
+        bar[i] = i < filled ? '#' : '.';
+    bar[BAR_WIDTH] = 0;
+    dprintf(file, "\r\033[K%-24s [%s] %3.0f %%", what, bar, part * 100);
+}
+
+void progress_show(struct progress *progress, const char *what, uint64_t done, uint64_t total)
+{
+    if (!progress || !progress->is_on)
+        return;
+    uint64_t now = now_ns();
+    if (now < progress->next_ns)
+        return;
+    progress->next_ns = now + STEP_NS;
+    progress->is_drawn = true;
+    draw(progress->file, what, done, total);
+}
+
+void progress_clear(struct progress *progress)
+{
+    if (progress && progress->is_drawn)
+        dprintf(progress->file, "\r\033[K");
+    if (progress)
+        progress->is_drawn = false;
+}
