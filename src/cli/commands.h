@@ -6,8 +6,8 @@
 
 #include "cli/cli.h"
 
-extern const struct cli_command command_serve, command_locate, command_plan, command_status,
-    command_help;
+extern const struct cli_command command_serve, command_locate, command_plan, command_compare,
+    command_status, command_help;
 
 /* The reference of the configuration, and a configuration to start from (help.c). */
 void help_print_reference(struct buffer *out);
