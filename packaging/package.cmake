@@ -1,5 +1,11 @@
 # The Debian package: `cpack -G DEB` in a release build (./dev package). One package with the
 # program, the library and its header; dependencies are found from what the files link.
+install(FILES ${PROJECT_SOURCE_DIR}/docs/man/clockwise.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
+              ${PROJECT_SOURCE_DIR}/docs/guide.md ${PROJECT_SOURCE_DIR}/docs/reference.md
+        DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
+
 set(CPACK_PACKAGE_NAME clockwise)
 set(CPACK_PACKAGE_VENDOR "the clockwise authors")
 set(CPACK_PACKAGE_CONTACT "the clockwise authors <clockwise@localhost>")
