@@ -223,7 +223,7 @@ static void print_top(const struct report *report, struct buffer *out)
     buffer_append_text(out, "</p>\n");
     svg_open(&plot, "The most frequent keys", -1, 0);
     for (size_t i = 0; i < keys->top_count; i++) {
-        char name[16];
+        char name[24];
         struct buffer safe = BUFFER_INIT;
         double part = keys->top[i].count / (double)keys->lines;
         snprintf(name, sizeof name, "%zu", i + 1);

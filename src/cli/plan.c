@@ -137,9 +137,13 @@ static int print(const struct cli_args *args, const struct planned *planned)
     return cli_print(&out);
 }
 
+enum { PLAN_SAMPLES = 1 << 22 }; /* where a placement has no ranges: good for 0.05 % */
+
 static int make_plan(struct planned *planned)
 {
     int status = cw_plan_create(planned->from, planned->to, &planned->plan);
+    if (status == CW_ENOT_SUPPORTED)
+        status = cw_plan_estimate(planned->from, planned->to, PLAN_SAMPLES, &planned->plan);
     if (status == CW_OK)
         return CLI_OK;
     return cli_fail("pool %s: %s", planned->pool, cw_status_message((enum cw_status)status));

@@ -108,6 +108,9 @@ void plan_print_tables(const struct planned *planned, struct buffer *out)
                   "\n%.2f %% of the keys move; ideal would be %.2f %%; %.2f %% move without need\n",
                   cw_plan_share(planned->plan) * 100, cw_plan_ideal_share(planned->plan) * 100,
                   cw_plan_needless_share(planned->plan) * 100);
+    if (cw_plan_share_error(planned->plan) > 0)
+        buffer_printf(out, "the placement has no ranges: estimated within %.2f %% of all keys\n",
+                      cw_plan_share_error(planned->plan) * 100);
     if (planned->has_keys)
         buffer_printf(out, "%" PRIu64 " of the %" PRIu64 " keys given move (%.2f %%)\n",
                       keys->moving, keys->total,
@@ -149,14 +152,14 @@ static json_t *json_moves(const struct planned *planned)
 
 bool plan_print_json(const struct planned *planned, struct buffer *out)
 {
-    json_t *root = json_pack("{s:s, s:s, s:I, s:I, s:f, s:f, s:f, s:o, s:o}", "pool", planned->pool,
-                             "placement", cw_placement_name(cw_map_placement(planned->from)),
-                             "generation_before", (json_int_t)cw_map_generation(planned->from),
-                             "generation_after", (json_int_t)cw_map_generation(planned->to),
-                             "share", cw_plan_share(planned->plan), "ideal_share",
-                             cw_plan_ideal_share(planned->plan), "needless_share",
-                             cw_plan_needless_share(planned->plan), "nodes", json_nodes(planned),
-                             "moves", json_moves(planned));
+    json_t *root = json_pack(
+        "{s:s, s:s, s:I, s:I, s:f, s:f, s:f, s:f, s:o, s:o}", "pool", planned->pool, "placement",
+        cw_placement_name(cw_map_placement(planned->from)), "generation_before",
+        (json_int_t)cw_map_generation(planned->from), "generation_after",
+        (json_int_t)cw_map_generation(planned->to), "share", cw_plan_share(planned->plan),
+        "share_error", cw_plan_share_error(planned->plan), "ideal_share",
+        cw_plan_ideal_share(planned->plan), "needless_share", cw_plan_needless_share(planned->plan),
+        "nodes", json_nodes(planned), "moves", json_moves(planned));
     if (root && planned->has_keys)
         json_object_set_new(root, "keys",
                             json_pack("{s:I, s:I}", "total", (json_int_t)planned->keys.total,

@@ -172,7 +172,7 @@ static void refuse_keys(const struct config_pool *pool, struct problems *problem
 {
     bool is_redis = pool->engine == ENGINE_REDIS, is_slots = pool->placement == CW_PLACEMENT_SLOTS;
     refuse_key(pool, is_slots, "slots", "placement slots", problems);
-    refuse_key(pool, !is_slots, "tokens", "placement ring", problems);
+    refuse_key(pool, pool->placement == CW_PLACEMENT_RING, "tokens", "placement ring", problems);
     refuse_key(pool, !is_redis, "durability", "engine embedded", problems);
     refuse_key(pool, !is_redis, "size_max", "engine embedded", problems);
     refuse_key(pool, is_redis, "commands", "engine redis", problems);

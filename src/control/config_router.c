@@ -20,7 +20,8 @@
 enum { WORKERS_BY_DEFAULT_MAX = 4 };
 
 _Static_assert(ENGINE_REDIS == 0 && ENGINE_EMBEDDED == 1, "the order of choices_engine");
-_Static_assert(CW_PLACEMENT_SLOTS == 0 && CW_PLACEMENT_RING == 1, "the order of choices_placement");
+_Static_assert(CW_PLACEMENT_SLOTS == 0 && CW_PLACEMENT_ROUND == 6,
+               "the order of choices_placement");
 _Static_assert(DURABILITY_ALWAYS == 0 && DURABILITY_EVERYSEC == 1 && DURABILITY_NO == 2,
                "the order of choices_durability");
 
@@ -92,12 +93,13 @@ static int create_map(struct config_pool *pool, const struct cw_node *nodes,
                       struct problems *problems)
 {
     bool is_slots = pool->placement == CW_PLACEMENT_SLOTS;
+    bool is_ring = pool->placement == CW_PLACEMENT_RING;
     struct cw_map_options options = {
         .placement = (enum cw_placement)pool->placement,
         .nodes = nodes,
         .node_count = pool->node_count,
         .slot_count = is_slots ? (uint32_t)pool->slots : 0,
-        .tokens_per_weight = is_slots ? 0 : (uint32_t)pool->tokens,
+        .tokens_per_weight = is_ring ? (uint32_t)pool->tokens : 0,
     };
     struct cw_error error = {0};
     cw_map_unref(&pool->map);
@@ -106,9 +108,10 @@ static int create_map(struct config_pool *pool, const struct cw_node *nodes,
         return 0;
     if (status == CW_ENOMEM)
         return -ENOMEM;
-    const char *key = status == CW_EBAD_SLOTS    ? "slots"
-                      : status == CW_EBAD_TOKENS ? "tokens"
-                                                 : "nodes";
+    const char *key = status == CW_EBAD_SLOTS       ? "slots"
+                      : status == CW_EBAD_TOKENS    ? "tokens"
+                      : status == CW_ENOT_SUPPORTED ? "placement"
+                                                    : "nodes";
     problem_at(problems, pool->yaml, key, &error);
     return -EINVAL;
 }

@@ -121,7 +121,7 @@ void options_print_help(struct buffer *out)
         struct buffer path = BUFFER_INIT, type = BUFFER_INIT;
         option_describe_path(option, &path);
         option_describe_type(option, &type);
-        buffer_printf(out, "  %-32.*s %.*s, default %s\n", (int)path.len, buffer_bytes(&path),
+        buffer_printf(out, "  %-26.*s %.*s, default %s\n", (int)path.len, buffer_bytes(&path),
                       (int)type.len, buffer_bytes(&type), default_of(option));
         buffer_release(&path);
         buffer_release(&type);
