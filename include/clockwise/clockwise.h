@@ -53,7 +53,11 @@ extern "C" {
     X(EBAD_KEY, -13, "an unknown or repeated key in a map's text form")                            \
     X(ENO_SUCH_NODE, -14, "no such node")                                                          \
     X(ENOT_SUPPORTED, -15, "the placement cannot do this")                                         \
-    X(EBAD_TABLE, -16, "the size of the table is not a prime in range")
+    X(EBAD_TABLE, -16, "the size of the table is not a prime in range")                            \
+    X(EIO, -17, "reading or writing failed")                                                       \
+    X(ECORRUPT, -18, "what was read is damaged or not what it should be")                          \
+    X(EFULL, -19, "no room is left")                                                               \
+    X(ENOT_FOUND, -20, "no such key")
 
 enum cw_status {
 #define CW_STATUS_ENUM(name, number, text) CW_##name = number,
