@@ -252,11 +252,17 @@ static int read_half(struct cw_round_table *table, uint64_t half)
     return CW_OK;
 }
 
+/* The half itself is written again too, with the same bytes: after a sync that failed the system
+ * may show what it has dropped, and what is on the disk is something else. */
 static int replay_half(struct cw_round_table *table, uint64_t half)
 {
+    const struct cw_block_device *device = &table->device;
     int status = read_half(table, half);
-    if (status != CW_OK)
+    if (status != CW_OK || table->image_count == 0)
         return status;
+    if (device->write(device->context, journal_half(&table->shape, half), table->image_count,
+                      table->images))
+        return CW_EIO;
     return write_in_place(table, &table->state);
 }
 

@@ -33,8 +33,10 @@ struct block_memory {
     } * pending; /* writes since the last sync, in order */
     size_t pending_count, pending_max;
     uint64_t reads, writes, blocks_written, syncs, changes;
-    uint64_t cut_at;  /* the change (write, sync or resize, from 1) at which the power goes */
-    uint64_t fail_at; /* the read that fails; 0: none */
+    uint64_t cut_at;       /* the change (write, sync or resize, from 1) at which the power goes */
+    uint64_t fail_at;      /* the read that fails; 0: none */
+    uint64_t sync_fail_at; /* the sync that fails and drops what it should have written, though it
+                              can still be read: as systems do; 0: none */
     bool is_off, sync_lies;
 };
 
@@ -97,16 +99,27 @@ static inline void block_memory_forget(struct block_memory *memory)
     memory->pending_count = 0;
 }
 
+static inline void block_memory_settle(struct block_memory *memory)
+{
+    for (size_t i = 0; i < memory->pending_count; i++)
+        if (memory->pending[i].at < memory->size) /* or it has been given back since */
+            memcpy(memory->durable + memory->pending[i].at, memory->pending[i].bytes,
+                   memory->pending[i].size);
+    block_memory_forget(memory);
+}
+
 static inline int block_memory_sync(void *context)
 {
     struct block_memory *memory = context;
     memory->syncs++;
     if (memory->is_off || block_memory_change(memory))
         return -1;
-    if (memory->durable && !memory->sync_lies) {
-        memcpy(memory->durable, memory->bytes, memory->size_max);
+    if (memory->syncs == memory->sync_fail_at) {
         block_memory_forget(memory);
+        return -1;
     }
+    if (memory->durable && !memory->sync_lies)
+        block_memory_settle(memory);
     return 0;
 }
 

@@ -192,6 +192,37 @@ static void nothing_acknowledged_is_lost_when_any_sectors_survive(void **state)
     for_each_seed(seed, 6) check_every_cut(seed, SURVIVES_ANY);
 }
 
+/* A sync fails, the table is opened again on what can be read, and then the power goes. */
+static bool survives_failed_sync(uint64_t seed, uint64_t sync, bool *ret_failed)
+{
+    struct block_memory *memory = block_memory_create(BLOCK_SIZE, BLOCKS_MAX, true);
+    struct random random = {seed * 1000003 + sync};
+    struct model model;
+    struct in_flight flight;
+    struct cw_round_table *table = begin(memory, &model, seed);
+    memory->sync_fail_at = memory->syncs + sync;
+    *ret_failed = run(&model, table, STEPS, &flight) != CW_OK;
+    memory->sync_fail_at = 0;
+    cw_round_table_close(&table);
+    bool ok = goes_on(memory, &model, &flight, 1 + random_below(&random, 20));
+    block_memory_restart(memory, SURVIVES_ANY, &random);
+    ok = ok && opens_as_the_model_says(memory, &model, &flight, &table);
+    cw_round_table_close(&table);
+    block_memory_destroy(memory);
+    return ok;
+}
+
+static void a_sync_that_fails_loses_nothing_once_the_table_is_opened_again(void **state)
+{
+    for_each_seed(seed, 10)
+    {
+        bool failed = true;
+        for (uint64_t sync = 1; failed; sync++)
+            check(survives_failed_sync(seed, sync, &failed), "seed %llu, sync %llu",
+                  (unsigned long long)seed, (unsigned long long)sync);
+    }
+}
+
 /* The negative control: on a device whose sync does nothing the same check finds losses. */
 static void a_sync_that_lies_is_found_out(void **state)
 {
@@ -238,6 +269,7 @@ int main(void)
         cmocka_unit_test(nothing_acknowledged_is_lost_when_all_writes_survive),
         cmocka_unit_test(nothing_acknowledged_is_lost_when_no_unsynced_write_survives),
         cmocka_unit_test(nothing_acknowledged_is_lost_when_any_sectors_survive),
+        cmocka_unit_test(a_sync_that_fails_loses_nothing_once_the_table_is_opened_again),
         cmocka_unit_test(a_sync_that_lies_is_found_out),
         cmocka_unit_test(a_table_that_was_not_finished_is_none),
     };
