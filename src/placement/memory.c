@@ -1,5 +1,7 @@
 #include "placement/memory.h"
 
+#include "base/pages.h"
+
 #include <stdlib.h>
 
 void *memory_alloc(size_t count, size_t size)
@@ -12,7 +14,7 @@ void *memory_alloc_lines(size_t count, size_t size)
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes))
         return NULL;
-    return aligned_alloc(64, bytes);
+    return pages_alloc(bytes);
 }
 
 void *memory_resize(void *block, size_t size)

@@ -19,6 +19,7 @@
 #include "placement/pick.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static int check_options(struct cw_map *map, struct cw_error *error)
 {
@@ -37,40 +38,101 @@ static int check_options(struct cw_map *map, struct cw_error *error)
     return CW_OK;
 }
 
-static void make_tokens(struct ring *ring, const struct nodes *nodes, uint32_t per_weight)
+/*
+ * Tokens are made twice, which is cheaper than moving them: first they are only counted by their
+ * leading bits, then each goes straight to its bucket. A bucket is small enough to be sorted in the
+ * processor's cache, so the ring needs no second array of its size; buckets are so few that the
+ * pages which they are filled on fit its translation cache.
+ */
+struct buckets {
+    uint32_t *ends; /* where the next token of a bucket goes; at last, its end */
+    unsigned shift; /* from a token to its bucket */
+    uint32_t count;
+    uint64_t *scratch_tokens; /* for the largest bucket */
+    uint32_t *scratch_owners;
+};
+
+enum { BUCKET_TOKENS_BITS = 14, BUCKET_BITS_MAX = 9 };
+
+static void count_tokens(struct buckets *buckets, const struct nodes *nodes, uint32_t per_weight)
 {
-    uint32_t at = 0;
     for (uint32_t node = 0; node < nodes->count; node++) {
         uint64_t seed = node_hash(nodes, node);
-        uint32_t end = at + nodes->list[node].weight * per_weight;
-        for (uint32_t i = 0; at < end; i++, at++) {
-            ring->tokens[at] = mix_stream(seed, i);
+        uint32_t count = nodes->list[node].weight * per_weight;
+        for (uint32_t i = 0; i < count; i++)
+            buckets->ends[mix_stream(seed, i) >> buckets->shift]++;
+    }
+}
+
+/* From counts to places; returns the greatest count. */
+static uint32_t sum_counts(struct buckets *buckets)
+{
+    uint32_t sum = 0, greatest = 0;
+    for (uint32_t i = 0; i < buckets->count; i++) {
+        uint32_t here = buckets->ends[i];
+        greatest = here > greatest ? here : greatest;
+        buckets->ends[i] = sum;
+        sum += here;
+    }
+    return greatest;
+}
+
+static void place_tokens(struct ring *ring, const struct buckets *buckets,
+                         const struct nodes *nodes, uint32_t per_weight)
+{
+    for (uint32_t node = 0; node < nodes->count; node++) {
+        uint64_t seed = node_hash(nodes, node);
+        uint32_t count = nodes->list[node].weight * per_weight;
+        for (uint32_t i = 0; i < count; i++) {
+            uint64_t token = mix_stream(seed, i);
+            uint32_t at = buckets->ends[token >> buckets->shift]++;
+            ring->tokens[at] = token;
             ring->owners[at] = node;
         }
     }
 }
 
+static void sort_buckets(struct ring *ring, const struct buckets *buckets)
+{
+    uint32_t start = 0;
+    for (uint32_t i = 0; i < buckets->count; i++) {
+        uint32_t count = buckets->ends[i] - start;
+        uint64_t *tokens = ring->tokens + start;
+        uint32_t *owners = ring->owners + start;
+        if (ring_sort(tokens, owners, buckets->scratch_tokens, buckets->scratch_owners, count)) {
+            memcpy(tokens, buckets->scratch_tokens, count * sizeof *tokens);
+            memcpy(owners, buckets->scratch_owners, count * sizeof *owners);
+        }
+        start = buckets->ends[i];
+    }
+}
+
 static int fill_tokens(struct ring *ring, const struct nodes *nodes, uint32_t per_weight)
 {
-    uint32_t count = ring->token_count;
-    uint64_t *tokens = memory_alloc(count, sizeof *tokens);
-    uint32_t *owners = memory_alloc(count, sizeof *owners);
-    ring->tokens = memory_alloc(count, sizeof *tokens);
-    ring->owners = memory_alloc(count, sizeof *owners);
-    int status = tokens && owners && ring->tokens && ring->owners ? CW_OK : CW_ENOMEM;
-    if (status == CW_OK) {
-        make_tokens(ring, nodes, per_weight);
-        if (ring_sort(ring->tokens, ring->owners, tokens, owners, count)) {
-            uint64_t *sorted = tokens;
-            uint32_t *sorted_owners = owners;
-            tokens = ring->tokens;
-            owners = ring->owners;
-            ring->tokens = sorted;
-            ring->owners = sorted_owners;
-        }
+    struct buckets buckets = {.shift = 63, .count = 2};
+    while (ring->token_count >> BUCKET_TOKENS_BITS > buckets.count &&
+           buckets.count < 1u << BUCKET_BITS_MAX) {
+        buckets.shift--;
+        buckets.count *= 2;
     }
-    free(tokens);
-    free(owners);
+    ring->tokens = memory_alloc_lines(ring->token_count, sizeof *ring->tokens);
+    ring->owners = memory_alloc_lines(ring->token_count, sizeof *ring->owners);
+    buckets.ends = memory_alloc(buckets.count, sizeof *buckets.ends);
+    int status = ring->tokens && ring->owners && buckets.ends ? CW_OK : CW_ENOMEM;
+    if (status == CW_OK) {
+        count_tokens(&buckets, nodes, per_weight);
+        uint32_t greatest = sum_counts(&buckets);
+        buckets.scratch_tokens = memory_alloc(greatest, sizeof *buckets.scratch_tokens);
+        buckets.scratch_owners = memory_alloc(greatest, sizeof *buckets.scratch_owners);
+        status = buckets.scratch_tokens && buckets.scratch_owners ? CW_OK : CW_ENOMEM;
+    }
+    if (status == CW_OK) {
+        place_tokens(ring, &buckets, nodes, per_weight);
+        sort_buckets(ring, &buckets);
+    }
+    free(buckets.ends);
+    free(buckets.scratch_tokens);
+    free(buckets.scratch_owners);
     return status;
 }
 

@@ -16,6 +16,8 @@
 #include <immintrin.h>
 #endif
 
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "owners are read and written as such");
+
 enum { TOKENS_A_LINE = 6 };
 
 struct spot {
@@ -37,11 +39,10 @@ static inline uint32_t line_owner(const struct ring_line *line, unsigned at)
     return owner & 0xffffff;
 }
 
-static void set_owner(struct ring_line *line, unsigned at, uint32_t owner)
+/* Writes one byte of the next owner's place too; owners are written in ascending order. */
+static inline void set_owner(struct ring_line *line, unsigned at, uint32_t owner)
 {
-    line->owners[at * 3] = (uint8_t)owner;
-    line->owners[at * 3 + 1] = (uint8_t)(owner >> 8);
-    line->owners[at * 3 + 2] = (uint8_t)(owner >> 16);
+    memcpy(&line->owners[at * 3], &owner, sizeof owner);
 }
 
 /* The tokens first .. end-1 are those of the line. */
@@ -50,10 +51,13 @@ static void fill_line(struct ring *ring, struct ring_line *line, uint32_t first,
     uint32_t count = end - first;
     uint32_t shown = count < RING_LINE_TOKENS ? count : RING_LINE_TOKENS;
     uint32_t behind = ring->owners[end < ring->token_count ? end : 0];
-    for (unsigned i = 0; i < RING_LINE_TOKENS; i++) {
-        int is_token = i < shown;
-        line->fractions[i] = is_token ? spot_of(ring, ring->tokens[first + i]).fraction : INT16_MAX;
-        set_owner(line, i, is_token ? ring->owners[first + i] : behind);
+    for (unsigned i = 0; i < shown; i++) {
+        line->fractions[i] = spot_of(ring, ring->tokens[first + i]).fraction;
+        set_owner(line, i, ring->owners[first + i]);
+    }
+    for (unsigned i = shown; i < RING_LINE_TOKENS; i++) {
+        line->fractions[i] = INT16_MAX;
+        set_owner(line, i, behind);
     }
     set_owner(line, RING_LINE_TOKENS, count > RING_LINE_TOKENS ? RING_OWNER_SLOW : behind);
 }

@@ -33,16 +33,18 @@ struct round round_init(uint32_t server_count, unsigned base_bits);
 void round_range(const struct round *round, uint32_t server, uint64_t *ret_first,
                  uint64_t *ret_last);
 
-/* The server of position p in group q: follow the splits that the group comes from, back to the one
- * in which the position was made. */
+/*
+ * The server of position p in group q. A position from the base up was made in this very group; one
+ * below it comes from the group that split into q's odd half, as many splits ago as q has trailing
+ * zeros; with q = 0 it is the server. Written without branches, which would be taken at random.
+ */
 static inline uint32_t round_server(const struct round *round, uint32_t q, uint32_t p)
 {
     uint32_t base = 1u << round->base_bits;
-    if (p >= base)
-        return (p << round->e) + q;
-    if (q == 0)
-        return p;
-    return (((base + p) << round->e) + q) >> (__builtin_ctz(q) + 1);
+    uint32_t is_old = -(uint32_t)(p < base), is_split = is_old & -(uint32_t)(q != 0);
+    uint32_t split_shift = (uint32_t)__builtin_ctz(q | 1u << 31) + 1;
+    uint32_t shift = (is_split & split_shift) | (is_old & ~is_split & round->e);
+    return (((p + (base & is_split)) << round->e) + q) >> shift;
 }
 
 static inline uint32_t round_locate(const struct round *round, uint64_t hash)

@@ -32,17 +32,23 @@ static inline TARGET_AVX512 __m512i servers8(const struct round *round, __m512i 
     return _mm512_mask_mov_epi64(server, (__mmask8)(old & ~split), p);
 }
 
+enum { BLOCK = 64 };
+
+/* The numbers of nodes are fetched one by one: a gather is no faster than the loads it is made of.
+ */
 static TARGET_AVX512 void round_batch_avx512(const struct round *round, const uint64_t *hashes,
                                              size_t block_count, const uint32_t *nodes,
                                              uint32_t *ret_nodes)
 {
     const struct round own = *round; /* so that no store may change it */
-    for (size_t i = 0; i < block_count * 16; i += 16) {
-        __m512i one = servers8(&own, _mm512_loadu_si512(hashes + i));
-        __m512i two = servers8(&own, _mm512_loadu_si512(hashes + i + 8));
-        __m512i servers = _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtepi64_epi32(one)),
-                                             _mm512_cvtepi64_epi32(two), 1);
-        _mm512_storeu_si512(ret_nodes + i, _mm512_i32gather_epi32(servers, nodes, 4));
+    for (size_t at = 0; at < block_count * BLOCK; at += BLOCK) {
+        uint32_t servers[BLOCK];
+        for (unsigned i = 0; i < BLOCK; i += 8)
+            _mm256_storeu_si256(
+                (__m256i *)(void *)(servers + i),
+                _mm512_cvtepi64_epi32(servers8(&own, _mm512_loadu_si512(hashes + at + i))));
+        for (unsigned i = 0; i < BLOCK; i++)
+            ret_nodes[at + i] = nodes[servers[i]];
     }
 }
 #endif
@@ -53,8 +59,8 @@ void round_batch(enum vectors vectors, const struct round *round, const uint64_t
     size_t done = 0;
 #if VECTORS_X86
     if (vectors >= VECTORS_AVX512) {
-        done = count / 16 * 16;
-        round_batch_avx512(round, hashes, count / 16, nodes, ret_nodes);
+        done = count / BLOCK * BLOCK;
+        round_batch_avx512(round, hashes, count / BLOCK, nodes, ret_nodes);
     }
 #endif
     for (; done < count; done++)

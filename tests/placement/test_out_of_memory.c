@@ -6,6 +6,7 @@
  */
 #include "placement/fleet.h"
 #include "placement/memory.h"
+#include "base/pages.h"
 
 static long allocations_left; /* before they fail; below 0: never */
 
@@ -23,7 +24,7 @@ void *memory_alloc(size_t count, size_t size)
 
 void *memory_alloc_lines(size_t count, size_t size)
 {
-    return fails_now() ? NULL : aligned_alloc(64, count * size);
+    return fails_now() ? NULL : pages_alloc(count * size);
 }
 
 void *memory_resize(void *block, size_t size)
