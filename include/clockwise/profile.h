@@ -62,6 +62,11 @@ CW_API const struct cw_profile *cw_profile_find(const char *name);
 /* The names that options.hash may have for this profile: the index-th, NULL behind the last. */
 CW_API const char *cw_profile_hash_at(const struct cw_profile *profile, size_t index);
 
+/* The name of one setting, as in options ("hash"), and what it is in a line; NULL for a number that
+ * is none. Static storage. */
+CW_API const char *cw_profile_setting_name(enum cw_profile_setting setting);
+CW_API const char *cw_profile_setting_help(enum cw_profile_setting setting);
+
 /* ---- maps ------------------------------------------------------------------------------------ */
 
 /* A server as the system's configuration has it. Strings belong to the caller when given, to the
@@ -97,6 +102,11 @@ struct cw_profile_options {
     size_t topology_len;
     int unsigned_char; /* the system runs where plain char is unsigned (ARM) */
 };
+
+/* Sets one of the settings from text, by its name: "hash", "points", ...; numbers are converted,
+ * texts are kept by pointer. An error names the settings that there are. */
+CW_API int cw_profile_options_set(struct cw_profile_options *options, const char *name,
+                                  const char *value, struct cw_error *error);
 
 struct cw_profile_map;
 

@@ -269,6 +269,9 @@ int profile_nodes_init(struct cw_profile_map *map, const struct cw_profile_optio
                        struct cw_error *error);
 void profile_nodes_fini(struct cw_profile_map *map);
 
+/* The name of a setting that is given and not among these bits, or NULL (profile_settings.c). */
+const char *profile_settings_unknown(const struct cw_profile_options *options, uint32_t known);
+
 /* The part of a key that is hashed (profile_key.c). Never copies. */
 const void *profile_key_part(const struct cw_profile_map *map, const void *key, size_t len,
                              size_t *ret_len);

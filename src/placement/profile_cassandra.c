@@ -30,7 +30,7 @@ struct place {
 struct tokens {
     struct ring ring; /* first: the ring engine finds it here */
     struct place *places;
-    uint32_t rack_counts[DATACENTERS_MAX], node_counts[DATACENTERS_MAX];
+    uint32_t rack_counts[DATACENTERS_MAX];
     const char *names[DATACENTERS_MAX]; /* while the map is built */
     uint32_t datacenter_count;
     struct share shares[DATACENTERS_MAX];
@@ -54,15 +54,33 @@ static int find_datacenter(struct tokens *tokens, const char *name, uint32_t *re
     return CW_OK;
 }
 
-/* A rack has the number of its first node. */
-static uint32_t rack_of(const struct profile_topology *topology, uint32_t node)
+static int by_rack(const void *one, const void *other)
 {
-    const struct profile_topology_node *nodes = topology->nodes;
-    for (uint32_t i = 0; i < node; i++)
-        if (strcmp(nodes[i].rack, nodes[node].rack) == 0 &&
-            strcmp(nodes[i].datacenter, nodes[node].datacenter) == 0)
-            return i;
-    return node;
+    const struct profile_topology_node *const *a = one, *const *b = other;
+    int order = strcmp((*a)->datacenter, (*b)->datacenter);
+    return order ? order : strcmp((*a)->rack, (*b)->rack);
+}
+
+/* Racks are numbered in the order of their names, datacenter by datacenter. */
+static int number_racks(const struct profile_topology *topology, struct tokens *tokens)
+{
+    size_t count = topology->node_count;
+    uint32_t rack = 0;
+    const struct profile_topology_node **sorted = memory_alloc(count, sizeof *sorted);
+    if (!sorted)
+        return CW_ENOMEM;
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = &topology->nodes[i];
+    qsort(sorted, count, sizeof *sorted, by_rack);
+    for (size_t i = 0; i < count; i++) {
+        struct place *place = &tokens->places[sorted[i] - topology->nodes];
+        int is_new = i == 0 || by_rack(&sorted[i - 1], &sorted[i]) != 0;
+        rack += is_new;
+        place->rack = rack;
+        tokens->rack_counts[place->datacenter] += (uint32_t)is_new;
+    }
+    free(sorted);
+    return CW_OK;
 }
 
 static int find_places(struct cw_profile_map *map, struct tokens *tokens, struct cw_error *error)
@@ -77,11 +95,8 @@ static int find_places(struct cw_profile_map *map, struct tokens *tokens, struct
                                      error);
         if (status != CW_OK)
             return status;
-        place->rack = rack_of(topology, i);
-        tokens->node_counts[place->datacenter]++;
-        tokens->rack_counts[place->datacenter] += place->rack == i;
     }
-    return CW_OK;
+    return number_racks(topology, tokens) == CW_OK ? CW_OK : error_no_memory(error);
 }
 
 /* ---- the replication setting: "3" or "dc1:3,dc2:2" ------------------------------------------- */

@@ -17,42 +17,11 @@ static int is_set(const char *text)
     return text && *text;
 }
 
-/* Which settings are not the defaults; their names in ret_name, the last one wins. */
-static uint32_t settings_given(const struct cw_profile_options *options, uint32_t known,
-                               const char **ret_name)
-{
-    const struct {
-        uint32_t bit;
-        int given;
-        const char *name;
-    } all[] = {
-        {CW_PROFILE_HASH, is_set(options->hash), "hash"},
-        {CW_PROFILE_TAG, is_set(options->tag), "tag"},
-        {CW_PROFILE_STOP, is_set(options->stop), "stop"},
-        {CW_PROFILE_SALT, is_set(options->salt), "salt"},
-        {CW_PROFILE_SERVER_KEY, is_set(options->server_key), "server_key"},
-        {CW_PROFILE_POINTS, options->points != 0, "points"},
-        {CW_PROFILE_SIZE, options->size != 0, "size"},
-        {CW_PROFILE_SIZE_MAX, options->size_max != 0, "size_max"},
-        {CW_PROFILE_LOAD, options->load != 0, "load"},
-        {CW_PROFILE_REPLICATION, is_set(options->replication), "replication"},
-        {CW_PROFILE_TOPOLOGY, options->topology != NULL, "topology"},
-        {CW_PROFILE_UNSIGNED_CHAR, options->unsigned_char != 0, "unsigned_char"},
-    };
-    uint32_t unknown = 0;
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (all[i].given && !(known & all[i].bit)) {
-            unknown |= all[i].bit;
-            *ret_name = all[i].name;
-        }
-    return unknown;
-}
-
 static int check_settings(const struct profile *profile, const struct cw_profile_options *options,
                           struct cw_error *error)
 {
-    const char *name = "";
-    if (settings_given(options, profile->shown.settings, &name))
+    const char *name = profile_settings_unknown(options, profile->shown.settings);
+    if (name)
         return error_set(error, CW_EINVAL, "%s has no setting %s: leave it out",
                          profile->shown.name, name);
     if (is_set(options->tag) && strlen(options->tag) != 2)

@@ -15,8 +15,6 @@ enum { TEXT_ROOM = 20000 }; /* a name of 4096 bytes, written twice and with a nu
 static int grow(struct profile_points *points)
 {
     uint32_t capacity = points->capacity ? points->capacity * 2 : 1024;
-    if (points->capacity >= RING_TOKEN_COUNT_MAX)
-        return CW_ENOMEM;
     uint64_t *at = memory_resize(points->at, capacity * sizeof *at);
     if (at)
         points->at = at;
@@ -165,8 +163,6 @@ static int make_node(const struct maker *maker, double weight_sum, char *text)
     const struct cw_profile_map *map = maker->map;
     const struct profile_node *node = &map->nodes[maker->owner];
     uint32_t count = profile_point_count(map, node, weight_sum);
-    if (count > RING_TOKEN_COUNT_MAX)
-        return CW_ENOMEM;
     for (uint32_t k = 0; k < count; k++) {
         size_t len = profile_point_text(map->profile->ring.format, node->name, k, text, TEXT_ROOM);
         if (add_text(maker, text, len) != CW_OK)
@@ -188,10 +184,30 @@ static int make_from_texts(const struct cw_profile_map *map, struct profile_poin
     return status;
 }
 
+/* What the rule will make, at most. */
+static double points_wanted(const struct cw_profile_map *map)
+{
+    double sum = profile_weight_sum(map), wanted = 0;
+    if (map->profile->ring.point == POINT_ENVOY)
+        return map->options.size_max + (double)map->node_count;
+    if (map->profile->ring.point == POINT_CUMULATED)
+        return map->node_count;
+    if (map->profile->ring.point == POINT_HAPROXY || map->profile->ring.point == POINT_HAPROXY_3_0)
+        return sum * map->options.points;
+    for (uint32_t i = 0; i < map->node_count; i++)
+        wanted += profile_point_count(map, &map->nodes[i], sum);
+    return wanted * 4; /* groups are of four at most */
+}
+
 int profile_points_make(const struct cw_profile_map *map, struct profile_points *points,
                         struct cw_error *error)
 {
     int status;
+    if (points_wanted(map) > PROFILE_POINTS_MAX)
+        return error_set(error, CW_EBAD_TOKENS,
+                         "these weights and settings ask for %.0f points, more than %u: use "
+                         "smaller ones",
+                         points_wanted(map), PROFILE_POINTS_MAX);
     switch (map->profile->ring.point) {
     case POINT_CRC_CHAIN: status = profile_points_crc_chain(map, points); break;
     case POINT_CUMULATED: status = profile_points_varnish_hash(map, points); break;

@@ -161,6 +161,9 @@ static double ring_scale(const struct cw_profile_map *map, double weight_sum)
 int profile_points_envoy(const struct cw_profile_map *map, struct profile_points *points,
                          struct cw_error *error)
 {
+    if (map->options.size > map->options.size_max)
+        return error_set(error, CW_EINVAL, "the least ring size %u is above the greatest, %u",
+                         map->options.size, map->options.size_max);
     double weight_sum = profile_weight_sum(map), scale = ring_scale(map, weight_sum);
     volatile double target = 0; /* no fused multiply-add: see profile_count.c */
     for (uint32_t i = 0; i < map->node_count; i++) {

@@ -12,6 +12,8 @@
 #include "placement/profile.h"
 #include "placement/ring.h"
 
+#define PROFILE_POINTS_MAX (1u << 26) /* 1 GB while they are sorted */
+
 /* Points while they are made: positions in the low bits, owners by place in map->nodes. */
 struct profile_points {
     uint64_t *at;

@@ -91,24 +91,52 @@ static int make_room(void *list, size_t count, size_t *room, size_t size)
     return CW_OK;
 }
 
+/* Where the address stands in the index, or would: a text may name 100000 nodes a hundred times. */
+static uint32_t *find_place(const struct profile_topology *topology, const char *address)
+{
+    size_t mask = topology->index_size - 1, at = cw_hash(address, strlen(address)) & mask;
+    while (topology->index[at] &&
+           strcmp(topology->nodes[topology->index[at] - 1].address, address) != 0)
+        at = (at + 1) & mask;
+    return &topology->index[at];
+}
+
+/* At least twice as many places as nodes. */
+static int grow_index(struct profile_topology *topology)
+{
+    uint32_t *old = topology->index;
+    if (topology->node_count * 2 < topology->index_size)
+        return CW_OK;
+    size_t size = topology->index_size ? topology->index_size * 4 : 256;
+    topology->index = memory_alloc(size, sizeof *topology->index);
+    if (!topology->index) {
+        topology->index = old;
+        return CW_ENOMEM;
+    }
+    topology->index_size = size;
+    for (size_t i = 0; i < topology->node_count; i++)
+        *find_place(topology, topology->nodes[i].address) = (uint32_t)i + 1;
+    free(old);
+    return CW_OK;
+}
+
 int profile_topology_node(struct profile_topology *topology, const char *address,
                           uint32_t *ret_node, struct cw_error *error)
 {
     size_t count = topology->node_count;
-    /* From the last: a node's lines mostly follow each other. */
-    for (size_t i = count; i-- > 0;)
-        if (strcmp(topology->nodes[i].address, address) == 0) {
-            *ret_node = (uint32_t)i;
-            return CW_OK;
-        }
-    if (count >= CW_NODE_COUNT_MAX)
-        return error_set(error, CW_ETOO_MANY_NODES, "the topology has more than %u nodes",
-                         CW_NODE_COUNT_MAX);
-    if (make_room(&topology->nodes, count, &topology->node_room, sizeof *topology->nodes) != CW_OK)
+    if (grow_index(topology) != CW_OK ||
+        make_room(&topology->nodes, count, &topology->node_room, sizeof *topology->nodes) != CW_OK)
         return error_no_memory(error);
-    topology->nodes[count] = (struct profile_topology_node){address, "", ""};
-    topology->node_count++;
-    *ret_node = (uint32_t)count;
+    uint32_t *place = find_place(topology, address);
+    if (*place == 0) {
+        if (count >= CW_NODE_COUNT_MAX)
+            return error_set(error, CW_ETOO_MANY_NODES, "the topology has more than %u nodes",
+                             CW_NODE_COUNT_MAX);
+        topology->nodes[count] = (struct profile_topology_node){address, "", ""};
+        topology->node_count++;
+        *place = (uint32_t)count + 1;
+    }
+    *ret_node = *place - 1;
     return CW_OK;
 }
 
@@ -128,6 +156,7 @@ void profile_topology_fini(struct profile_topology *topology)
 {
     free(topology->text);
     free(topology->nodes);
+    free(topology->index);
     free(topology->ranges);
     memset(topology, 0, sizeof *topology);
 }

@@ -25,6 +25,8 @@ struct profile_topology {
     char *text; /* a copy, cut into the strings of the nodes */
     struct profile_topology_node *nodes;
     size_t node_count, node_room;
+    uint32_t *index; /* open addressing by the hash of an address; numbers of nodes plus 1 */
+    size_t index_size;
     struct profile_range *ranges;
     size_t range_count, range_room;
 };

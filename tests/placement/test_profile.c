@@ -1,55 +1,7 @@
 /*
- * Profiles beside the golden files: the list, what maps refuse and why, order and ties, addresses,
- * shares and ranges, and the numbers that Envoy's own tests print.
+ * Profiles beside the golden files: the list, names, order and ties, shares and ranges.
  */
-#include <math.h>
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
-#include <clockwise/profile.h>
-
-typedef struct cw_profile_node node;
-
-static struct cw_profile_map *make(const char *profile, const struct cw_profile_options *options)
-{
-    struct cw_profile_map *map = NULL;
-    struct cw_error error = {0};
-    if (cw_profile_map_create(cw_profile_find(profile), options, &map, &error) != CW_OK)
-        fail_msg("%s: %s", profile, error.message);
-    return map;
-}
-
-static struct cw_profile_map *make_nodes(const char *profile, const node *nodes, size_t count)
-{
-    struct cw_profile_options options = {.nodes = nodes, .node_count = count};
-    return make(profile, &options);
-}
-
-static void assert_refused(const char *profile, const struct cw_profile_options *options,
-                           enum cw_status status, const char *says)
-{
-    struct cw_profile_map *map = NULL;
-    struct cw_error error = {0};
-    int got = cw_profile_map_create(cw_profile_find(profile), options, &map, &error);
-    if (got != (int)status || !strstr(error.message, says))
-        fail_msg("%s gave %s '%s', should be %s and say '%s'", profile, cw_status_name(got),
-                 error.message, cw_status_name(status), says);
-    assert_null(map);
-}
-
-static void assert_node_refused(const char *profile, node bad, enum cw_status status,
-                                const char *says)
-{
-    node nodes[] = {{.address = "10.0.0.1:11211", .weight = 1}, bad};
-    struct cw_profile_options options = {.nodes = nodes, .node_count = 2};
-    assert_refused(profile, &options, status, says);
-}
+#include "placement/profile_helper.h"
 
 /* ---- the list -------------------------------------------------------------------------------- */
 
@@ -88,109 +40,6 @@ static void the_hashes_of_a_profile_are_listed_and_its_default_is_one_of_them(vo
     }
     assert_non_null(cw_profile_hash_at(cw_profile_find("twemproxy-ketama"), 11));
     assert_null(cw_profile_hash_at(cw_profile_find("twemproxy-ketama"), 12));
-}
-
-/* ---- what is refused ------------------------------------------------------------------------- */
-
-static void a_map_without_servers_is_refused(void **state)
-{
-    struct cw_profile_options none = {0};
-    assert_refused("twemproxy-ketama", &none, CW_ENO_NODES, "at least one server");
-    assert_refused("mcrouter-ch3", &none, CW_ENO_NODES, "at least one server");
-    assert_refused("kafka", &none, CW_EINVAL, "table of 0 places");
-    assert_refused("guava-consistent-hash", &none, CW_EINVAL, "0 buckets");
-    none.node_count = 3;
-    assert_refused("nginx-hash", &none, CW_EINVAL, "none is given");
-    assert_int_equal(cw_profile_map_create(NULL, &none, NULL, NULL), CW_EINVAL);
-}
-
-static void weights_are_judged_as_the_system_judges_them(void **state)
-{
-    static const struct {
-        const char *profile;
-        double weight;
-        enum cw_status status;
-    } cases[] = {
-        {"twemproxy-ketama", 0, CW_EBAD_WEIGHT},   {"twemproxy-ketama", -1, CW_EBAD_WEIGHT},
-        {"twemproxy-ketama", 1.5, CW_EBAD_WEIGHT}, {"twemproxy-ketama", NAN, CW_EBAD_WEIGHT},
-        {"nginx-hash", 0, CW_EBAD_WEIGHT},         {"nginx-hash", 1e12, CW_EBAD_WEIGHT},
-        {"haproxy-consistent", 0, CW_OK},          {"haproxy-consistent", 257, CW_EBAD_WEIGHT},
-        {"cache-memcached-fast", 3.5, CW_OK},      {"cache-memcached-fast", 0, CW_EBAD_WEIGHT},
-        {"mcrouter-weighted-ch3", 0, CW_OK},       {"mcrouter-weighted-ch3", 2, CW_EBAD_WEIGHT},
-        {"libmemcached-ketama-weighted", 0, CW_OK}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        node nodes[] = {{.address = "10.0.0.1:11211", .weight = 1},
-                        {.address = "10.0.0.2:11211", .weight = cases[i].weight}};
-        struct cw_profile_options options = {.nodes = nodes, .node_count = 2};
-        struct cw_profile_map *map = NULL;
-        if (cases[i].status != CW_OK) {
-            assert_refused(cases[i].profile, &options, cases[i].status, "10.0.0.2:11211");
-            continue;
-        }
-        map = make(cases[i].profile, &options);
-        cw_profile_map_unref(&map);
-    }
-}
-
-static void addresses_that_the_system_would_not_understand_are_refused(void **state)
-{
-    assert_node_refused("twemproxy-ketama", (node){.address = "cache1", .weight = 1},
-                        CW_EBAD_ADDRESS, "write host:port");
-    assert_node_refused("libmemcached-ketama", (node){.address = "::1:11211", .weight = 1},
-                        CW_EBAD_ADDRESS, "[::1]:11211");
-    assert_node_refused("libmemcached-ketama", (node){.address = "[::1", .weight = 1},
-                        CW_EBAD_ADDRESS, "without its ]");
-    assert_node_refused("dalli", (node){.address = "/run/m.sock", .weight = 1}, CW_EBAD_ADDRESS,
-                        "no unix sockets");
-    assert_node_refused("spymemcached-ketama", (node){.address = "cache1:11211", .weight = 1},
-                        CW_EBAD_ADDRESS, "host/ip:port");
-    assert_node_refused("nginx-hash", (node){.weight = 1}, CW_EBAD_ADDRESS, "server 2");
-    assert_node_refused("twemproxy-ketama",
-                        (node){.address = "10.0.0.2:11211", .weight = 1, .is_down = 1}, CW_EINVAL,
-                        "leave it out");
-}
-
-static void what_would_be_ambiguous_is_refused(void **state)
-{
-    node twins[] = {{.address = "10.0.0.1:11211", .weight = 1},
-                    {.address = "10.0.0.1:11211", .weight = 2}};
-    node ids[] = {{.address = "10.0.0.1:1", .weight = 1, .number = 7},
-                  {.address = "10.0.0.1:2", .weight = 1, .number = 7}};
-    struct cw_profile_options options = {.nodes = twins, .node_count = 2};
-    assert_refused("twemproxy-modula", &options, CW_EDUPLICATE_ID, "twemproxy refuses");
-    options.nodes = ids;
-    assert_refused("haproxy-consistent", &options, CW_EDUPLICATE_ID, "number 7");
-    options.topology = "";
-    assert_refused("redis-cluster", &options, CW_EINVAL, "exclude each other");
-}
-
-static void settings_that_a_profile_does_not_know_are_refused(void **state)
-{
-    node one = {.address = "10.0.0.1:11211", .weight = 1};
-    struct cw_profile_options options = {.nodes = &one, .node_count = 1, .salt = "x"};
-    assert_refused("twemproxy-ketama", &options, CW_EINVAL, "no setting salt");
-    options.salt = NULL;
-    options.hash = "md4";
-    assert_refused("twemproxy-ketama", &options, CW_EINVAL, "no hash 'md4'");
-    options.hash = "crc"; /* libmemcached's name */
-    assert_refused("twemproxy-ketama", &options, CW_EINVAL, "no hash 'crc'");
-    options.hash = NULL;
-    options.tag = "{";
-    assert_refused("twemproxy-ketama", &options, CW_EINVAL, "two characters");
-    options.tag = NULL;
-    options.server_key = "name";
-    assert_refused("haproxy-consistent", &options, CW_EINVAL, "addr-port");
-    options.server_key = "guid";
-    assert_refused("haproxy-consistent", &options, CW_EBAD_ID, "guid");
-    options.server_key = NULL;
-    options.size = 65536;
-    assert_refused("envoy-maglev", &options, CW_EINVAL, "prime");
-    struct cw_profile_options topology = {.replication = "3"};
-    assert_refused("cassandra", &topology, CW_EINVAL, "nodetool ring");
-    topology.topology = "10.0.0.1 dc1 r1 5\n";
-    topology.topology_len = strlen(topology.topology);
-    topology.replication = "dc2:3";
-    assert_refused("cassandra", &topology, CW_EINVAL, "dc2:3");
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */
@@ -458,11 +307,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_profile_is_described_and_found_by_its_own_name),
         cmocka_unit_test(the_hashes_of_a_profile_are_listed_and_its_default_is_one_of_them),
-        cmocka_unit_test(a_map_without_servers_is_refused),
-        cmocka_unit_test(weights_are_judged_as_the_system_judges_them),
-        cmocka_unit_test(addresses_that_the_system_would_not_understand_are_refused),
-        cmocka_unit_test(what_would_be_ambiguous_is_refused),
-        cmocka_unit_test(settings_that_a_profile_does_not_know_are_refused),
         cmocka_unit_test(a_default_port_is_not_part_of_a_name_where_the_system_drops_it),
         cmocka_unit_test(a_name_of_its_own_stands_for_the_address),
         cmocka_unit_test(ipv6_and_sockets_have_the_names_that_the_systems_give_them),

@@ -39,32 +39,13 @@ static void read_fleet(struct run *run, char **at)
 
 static void read_setting(struct cw_profile_options *options, char *text)
 {
+    struct cw_error error = {0};
     char *value = golden_cut(text, "=");
     assert_non_null(value);
-    if (strcmp(text, "hash") == 0)
-        options->hash = value;
-    else if (strcmp(text, "tag") == 0)
-        options->tag = value;
-    else if (strcmp(text, "stop") == 0)
-        options->stop = value;
-    else if (strcmp(text, "salt") == 0)
-        options->salt = value;
-    else if (strcmp(text, "server_key") == 0)
-        options->server_key = value;
-    else if (strcmp(text, "replication") == 0)
-        options->replication = value;
-    else if (strcmp(text, "points") == 0)
-        options->points = (uint32_t)strtoul(value, NULL, 10);
-    else if (strcmp(text, "size") == 0)
-        options->size = (uint32_t)strtoul(value, NULL, 10);
-    else if (strcmp(text, "size_max") == 0)
-        options->size_max = (uint32_t)strtoul(value, NULL, 10);
-    else if (strcmp(text, "load") == 0)
-        options->load = strtod(value, NULL);
-    else if (strcmp(text, "topology") == 0)
+    if (strcmp(text, "topology") == 0)
         options->topology = golden_read(value, ".txt", &options->topology_len);
-    else
-        fail_msg("no setting %s", text);
+    else if (cw_profile_options_set(options, text, value, &error) != CW_OK)
+        fail_msg("%s", error.message);
 }
 
 static int compare_text(const void *one, const void *other)

@@ -1,12 +1,13 @@
 /*
  * What clusters say of themselves, read into slots and tokens.
  *
- * covers: profile_topology, profile_topology_redis
+ * covers: profile_topology, profile_topology_redis, profile_topology_cassandra
  */
 #include <stdarg.h>
 #include <setjmp.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -135,17 +136,96 @@ static void a_topology_that_makes_no_sense_is_refused_with_its_line(void **state
     }
 }
 
+/* ---- Cassandra ------------------------------------------------------------------------------- */
+
+static const char nodetool_ring[] =
+    "\n"
+    "Datacenter: dc1\n"
+    "==========\n"
+    "Address    Rack   Status State   Load        Owns    Token\n"
+    "                                                     4611686018427387904\n"
+    "10.0.0.1   r1     Up     Normal  70.2 KiB    50.00%  -4611686018427387904\n"
+    "10.0.0.2   r2     Down   Normal  ?           50.00%  0\n"
+    "10.0.0.3   r1     Up     Leaving 1 MiB       ?       4611686018427387904\n"
+    "\n"
+    "Datacenter: dc2\n"
+    "==========\n"
+    "Address    Rack   Status State   Load        Owns    Token\n"
+    "                                                     5\n"
+    "10.1.0.1   r1     Up     Normal  70.2 KiB    50.00%  5\n"
+    "\n"
+    "  Warning: \"nodetool ring\" is used to output all the tokens of a node.\n";
+
+static void nodetool_ring_gives_tokens_datacenters_and_racks(void **state)
+{
+    struct cw_profile_options options = {.topology = nodetool_ring,
+                                         .topology_len = strlen(nodetool_ring),
+                                         .replication = "dc2:1,dc1:2"};
+    struct cw_profile_map *map = NULL;
+    uint32_t nodes[4];
+    assert_int_equal(cw_profile_map_create(cw_profile_find("cassandra"), &options, &map, NULL),
+                     CW_OK);
+    assert_int_equal(cw_profile_map_node_count(map), 4);
+    /* The token of "a" is -8839064797231613815, before all of these. */
+    assert_owner(map, "a", "10.0.0.1");
+    assert_int_equal(cw_profile_locate_n(map, "a", 1, 4, nodes), 3);
+    assert_string_equal(cw_profile_map_node(map, nodes[0])->address, "10.1.0.1");
+    assert_string_equal(cw_profile_map_node(map, nodes[1])->address, "10.0.0.1");
+    assert_string_equal(cw_profile_map_node(map, nodes[2])->address, "10.0.0.2");
+    assert_int_equal(cw_profile_locate_n(map, "a", 1, 2, nodes), 2);
+    assert_true(cw_profile_map_share(map, 0) == 0.5);
+    cw_profile_map_unref(&map);
+}
+
+static void a_ring_that_makes_no_sense_is_refused_with_its_line(void **state)
+{
+    static const struct {
+        const char *text;
+        unsigned line;
+    } cases[] = {{"", 0},
+                 {"# nothing\n", 1},
+                 {"10.0.0.1 dc1 r1\n", 1},
+                 {"10.0.0.1 dc1 r1 1,x\n", 1},
+                 {"10.0.0.1 dc1 r1 1\n10.0.0.2 dc1 r1 \n", 2},
+                 {"Datacenter: d\n10.0.0.1 r1 Up\n", 2},
+                 {"Datacenter: d\n10.0.0.1 r1 Up Normal 1 MiB x 12e\n", 2}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct cw_profile_map *map = NULL;
+        struct cw_error error = {0};
+        assert_int_equal(make("cassandra", cases[i].text, strlen(cases[i].text), &map, &error),
+                         CW_EBAD_TEXT);
+        assert_int_equal(error.line, cases[i].line);
+    }
+}
+
+/* Ten thousand nodes with three tokens each: the text is read in its length, not its square. */
+static void a_large_ring_is_read(void **state)
+{
+    enum { NODES = 10000, LINE = 64 };
+    char *text = malloc(NODES * 3 * LINE);
+    size_t len = 0;
+    assert_non_null(text);
+    for (unsigned i = 0; i < NODES * 3; i++)
+        len += (size_t)snprintf(text + len, LINE, "10.%u.%u.1 dc%u r%u %u\n", i % NODES / 250,
+                                i % 250, i % 2, i % 10, i * 7);
+    struct cw_profile_map *map = NULL;
+    assert_int_equal(make("cassandra", text, len, &map, NULL), CW_OK);
+    assert_int_equal(cw_profile_map_node_count(map), NODES);
+    cw_profile_map_unref(&map);
+    free(text);
+}
+
 /* Whatever is cut off, the answer is a map or an error, and nothing is read past the end. */
 static void a_text_cut_at_any_byte_is_read_or_refused(void **state)
 {
-    const char *const texts[] = {cluster_nodes, slots_for_people, slots_raw};
+    const char *const texts[] = {cluster_nodes, slots_for_people, slots_raw, nodetool_ring};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         for (size_t len = 0; len <= strlen(texts[i]); len++) {
             struct cw_profile_map *map = NULL;
             char *copy = malloc(len ? len : 1);
             assert_non_null(copy);
             memcpy(copy, texts[i], len);
-            int status = make("redis-cluster", copy, len, &map, NULL);
+            int status = make(i < 3 ? "redis-cluster" : "cassandra", copy, len, &map, NULL);
             assert_true(status == CW_OK || (status < 0 && !map));
             cw_profile_map_unref(&map);
             free(copy);
@@ -160,6 +240,9 @@ int main(void)
         cmocka_unit_test(crlf_and_a_byte_order_mark_change_nothing),
         cmocka_unit_test(a_slot_that_nobody_owns_is_no_place),
         cmocka_unit_test(a_topology_that_makes_no_sense_is_refused_with_its_line),
+        cmocka_unit_test(nodetool_ring_gives_tokens_datacenters_and_racks),
+        cmocka_unit_test(a_ring_that_makes_no_sense_is_refused_with_its_line),
+        cmocka_unit_test(a_large_ring_is_read),
         cmocka_unit_test(a_text_cut_at_any_byte_is_read_or_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
