@@ -1,23 +1,12 @@
 /*
  * Jump consistent hash (Lamping, Veach 2014) as other systems have it: the number of the server in
- * the order given, from 64 bits of hash. Guava computes the same by another formula. The divisions
- * are those of the paper, in doubles; they are exact enough to agree everywhere with IEEE 754.
+ * the order given, from 64 bits of hash. Guava computes the same by another formula.
  */
 #include "placement/profile.h"
 
 #include "placement/error.h"
+#include "placement/jump.h"
 #include "placement/memory.h"
-
-static uint32_t jump(uint64_t key, uint32_t count)
-{
-    int64_t at = -1, next = 0;
-    while (next < count) {
-        at = next;
-        key = key * 2862933555777941757u + 1;
-        next = (int64_t)((double)(at + 1) * (0x1p31 / (double)((key >> 33) + 1)));
-    }
-    return (uint32_t)at;
-}
 
 static int build(struct cw_profile_map *map, struct cw_error *error)
 {
@@ -42,7 +31,7 @@ static void release(struct cw_profile_map *map)
 
 static uint32_t locate(const struct cw_profile_map *map, const void *key, size_t len)
 {
-    return jump(profile_key_hash(map, key, len), map->owner_count);
+    return jump_bucket(profile_key_hash(map, key, len), map->owner_count);
 }
 
 static uint64_t position(const struct cw_profile_map *map, const void *key, size_t len)
