@@ -131,7 +131,7 @@ static uint32_t usual_weight(const struct cw_map *map)
     return usual;
 }
 
-/* An id that no node has and that is numbered behind all of them, as a new node's usually is. */
+/* An id that no node has. */
 static void new_id(const struct cw_map *map, char *ret_id, size_t size)
 {
     snprintf(ret_id, size, "new");
