@@ -5,9 +5,9 @@
 #include <clockwise/clockwise.h>
 
 #include "cli/compare_clock.h"
-#include "placement/legacy_crc.h"
-#include "placement/legacy_digest.h"
-#include "placement/legacy_hash.h"
+#include "profiles/legacy_crc.h"
+#include "profiles/legacy_digest.h"
+#include "profiles/legacy_hash.h"
 
 enum {
     KEYS_A_BUCKET = 16, /* the usual rule asks for 5 */

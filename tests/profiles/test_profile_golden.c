@@ -1,0 +1,204 @@
+/*
+ * Every golden file of the profiles: the real programs' answers for 2000 keys, key by key. Prints
+ * the table of them, and fails unless each line of each file agrees.
+ *
+ * covers: profile, profile_map, profile_nodes, profile_key, profile_hash, profile_ring
+ * covers: profile_points, profile_points_own, profile_count, profile_table, profile_fill
+ * covers: profile_rows_libmemcached, profile_rows_twemproxy, profile_rows_redis
+ * covers: profile_rows_ketama, profile_rows_java, profile_rows_nginx, profile_rows_haproxy
+ * covers: profile_rows_mcrouter, profile_rows_envoy, profile_rows_memcached
+ * covers: profile_rows_clients, profile_rows_cassandra, profile_rows_kafka, profile_rows_more
+ * covers: profile_jump, profile_mcrouter, profile_pymemcache, profile_cassandra
+ * covers: profile_fill_more, profile_topology_cassandra, legacy_kafkajs
+ */
+#include "profiles/profile_golden.h"
+
+struct run {
+    struct lines keys;
+    struct fleet fleets[FLEET_COUNT_MAX];
+    size_t fleet_count, case_count, failed_count;
+};
+
+static const struct fleet *find_fleet(const struct run *run, const char *name)
+{
+    for (size_t i = 0; i < run->fleet_count; i++)
+        if (strcmp(run->fleets[i].name, name) == 0)
+            return &run->fleets[i];
+    fail_msg("no fleet %s", name);
+    abort(); /* never reached; fail_msg() does not say so */
+}
+
+static void read_fleet(struct run *run, char **at)
+{
+    assert_in_range(run->fleet_count, 0, FLEET_COUNT_MAX - 1);
+    struct fleet *fleet = &run->fleets[run->fleet_count++];
+    fleet->name = strtok_r(NULL, " ", at);
+    for (char *node; (node = strtok_r(NULL, " ", at)) != NULL;)
+        golden_add_nodes(fleet, node);
+}
+
+static void read_setting(struct cw_profile_options *options, char *text)
+{
+    struct cw_error error = {0};
+    char *value = golden_cut(text, "=");
+    assert_non_null(value);
+    if (strcmp(text, "topology") == 0)
+        options->topology = golden_read(value, ".txt", &options->topology_len);
+    else if (cw_profile_options_set(options, text, value, &error) != CW_OK)
+        fail_msg("%s", error.message);
+}
+
+static int compare_text(const void *one, const void *other)
+{
+    return strcmp(*(char *const *)one, *(char *const *)other);
+}
+
+/* The comma list sorted, so that sets can be compared. */
+static void sort_list(char *list)
+{
+    char copy[512], *parts[64], *state = NULL;
+    size_t count = 0;
+    snprintf(copy, sizeof copy, "%s", list);
+    for (char *at = strtok_r(copy, ",", &state); at; at = strtok_r(NULL, ",", &state))
+        parts[count++] = at;
+    qsort(parts, count, sizeof *parts, compare_text);
+    list[0] = 0;
+    for (size_t i = 0, len = 0; i < count; i++)
+        len += (size_t)snprintf(list + len, 512 - len, "%s%s", i ? "," : "", parts[i]);
+}
+
+static void print_replicas(const struct cw_profile_map *map, const char *key, char ret[512])
+{
+    uint32_t nodes[CW_REPLICA_COUNT_MAX];
+    size_t count = cw_profile_locate_n(map, key, strlen(key), CW_REPLICA_COUNT_MAX, nodes);
+    ret[0] = 0;
+    for (size_t i = 0, len = 0; i < count; i++)
+        len += (size_t)snprintf(ret + len, 512 - len, "%s%s", i ? "," : "",
+                                cw_profile_map_node(map, nodes[i])->address);
+}
+
+static void print_answer(const struct cw_profile_map *map, const char *kind, const char *key,
+                         char ret[512])
+{
+    size_t len = strlen(key);
+    uint32_t owner = cw_profile_locate(map, key, len);
+    const struct cw_profile_node *node = cw_profile_map_node(map, owner);
+    ret[0] = 0;
+    if (strcmp(kind, "address") == 0)
+        snprintf(ret, 512, "%s%s", node ? node->address : "none",
+                 node && !strchr(node->address, ':') ? ":80" : ""); /* what nginx connects to */
+    else if (strcmp(kind, "number") == 0)
+        snprintf(ret, 512, "%u", owner);
+    else if (strcmp(kind, "position") == 0)
+        snprintf(ret, 512, "%llu", (unsigned long long)cw_profile_position(map, key, len));
+    else if (strcmp(kind, "token") == 0)
+        snprintf(ret, 512, "%lld",
+                 (long long)(cw_profile_position(map, key, len) ^ (uint64_t)1 << 63));
+    else
+        print_replicas(map, key, ret);
+    if (strcmp(kind, "set") == 0)
+        sort_list(ret);
+}
+
+static size_t count_matches(struct run *run, const struct cw_profile_map *map, const char *kind,
+                            const char *file)
+{
+    struct lines want = golden_lines(file);
+    size_t matches = 0;
+    int shown = 0;
+    assert_int_equal(want.count, GOLDEN_KEY_COUNT);
+    for (size_t i = 0; i < GOLDEN_KEY_COUNT; i++) {
+        char got[512], expected[512];
+        print_answer(map, kind, run->keys.list[i], got);
+        snprintf(expected, sizeof expected, "%s", want.list[i]);
+        if (strcmp(kind, "set") == 0)
+            sort_list(expected);
+        int same = strcmp(got, expected) == 0;
+        matches += (size_t)same;
+        if (!same && !shown++)
+            print_message("first difference: line %zu, key '%s': %s, should be %s\n", i + 1,
+                          run->keys.list[i], got, expected);
+    }
+    golden_lines_free(&want);
+    return matches;
+}
+
+/* All at once, one by one, and by ranges must agree. */
+static void check_ways_agree(struct run *run, const struct cw_profile_map *map)
+{
+    uint32_t nodes[GOLDEN_KEY_COUNT];
+    size_t lens[GOLDEN_KEY_COUNT];
+    for (size_t i = 0; i < GOLDEN_KEY_COUNT; i++)
+        lens[i] = strlen(run->keys.list[i]);
+    cw_profile_locate_batch(map, (const void *const *)run->keys.list, lens, GOLDEN_KEY_COUNT,
+                            nodes);
+    for (size_t i = 0; i < GOLDEN_KEY_COUNT; i++) {
+        uint64_t last, at = cw_profile_position(map, run->keys.list[i], lens[i]);
+        uint32_t owner = cw_profile_locate(map, run->keys.list[i], lens[i]);
+        assert_int_equal(nodes[i], owner);
+        if (!cw_profile_position_max(map))
+            continue;
+        assert_int_equal(cw_profile_range_at(map, at, &last), owner);
+        assert_true(last >= at && last <= cw_profile_position_max(map));
+    }
+}
+
+static void run_case(struct run *run, char *file, char **at)
+{
+    struct cw_profile_options options = {0};
+    struct cw_profile_map *map = NULL;
+    struct cw_error error = {0};
+    char *name = strtok_r(NULL, " ", at), *fleet_name = strtok_r(NULL, " ", at);
+    char *kind = strtok_r(NULL, " ", at);
+    assert_non_null(kind);
+    for (char *setting; (setting = strtok_r(NULL, " ", at)) != NULL;)
+        read_setting(&options, setting);
+    if (strcmp(fleet_name, "-") != 0) {
+        const struct fleet *fleet = find_fleet(run, fleet_name);
+        options.nodes = fleet->nodes;
+        options.node_count = fleet->count;
+    }
+    const struct cw_profile *profile = cw_profile_find(name);
+    if (!profile)
+        fail_msg("no profile %s", name);
+    if (cw_profile_map_create(profile, &options, &map, &error) != CW_OK)
+        fail_msg("%s for %s: %s", name, file, error.message);
+    size_t matches = count_matches(run, map, kind, file);
+    print_message("%-36s %-44s %4zu of %d%s\n", name, file, matches, GOLDEN_KEY_COUNT,
+                  strcmp(kind, "set") == 0 ? " (sets)" : "");
+    check_ways_agree(run, map);
+    run->case_count++;
+    run->failed_count += matches != GOLDEN_KEY_COUNT;
+    cw_profile_map_unref(&map);
+    free((void *)(uintptr_t)options.topology);
+}
+
+static void every_golden_file_agrees_on_2000_of_2000_keys(void **state)
+{
+    static struct run run; /* large */
+    run.keys = golden_lines("keys");
+    char *cases = golden_read("cases", ".txt", NULL), *next = NULL;
+    assert_int_equal(run.keys.count, GOLDEN_KEY_COUNT);
+    for (char *line = strtok_r(cases, "\n", &next); line; line = strtok_r(NULL, "\n", &next)) {
+        char *at = NULL, *word = strtok_r(line, " ", &at);
+        if (!word || word[0] == '#')
+            continue;
+        if (strcmp(word, "fleet") == 0)
+            read_fleet(&run, &at);
+        else
+            run_case(&run, word, &at);
+    }
+    print_message("%zu golden files, %zu differ\n", run.case_count, run.failed_count);
+    golden_lines_free(&run.keys);
+    free(cases);
+    assert_int_equal(run.failed_count, 0);
+    assert_in_range(run.case_count, 1, 1000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_golden_file_agrees_on_2000_of_2000_keys),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
