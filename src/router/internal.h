@@ -54,6 +54,7 @@ struct request {
     uint32_t len;         /* bytes of the request that count as held by the client */
     uint32_t node;        /* SCAN: the number of the node asked */
     uint64_t deadline_ms; /* while a link has it */
+    uint64_t written_end; /* while a link has it: `written` of the link once all of it is */
     uint64_t started_ns;
     struct pool *pool;
     struct split *split; /* SPLIT: its own; PART: its parent's */
@@ -119,7 +120,8 @@ struct link {
     struct flight flight;
     uint32_t greetings_waiting;
     uint64_t deadline_ms; /* CONNECTING and GREETING: until when */
-    uint64_t heard_ms;    /* when bytes came last */
+    uint64_t heard_ms;    /* when bytes came last, or the oldest request's went */
+    uint64_t written;     /* bytes of requests that the node took */
     uint64_t retry_at_ms; /* CLOSED: not before; 0: as soon as there is need */
     uint64_t backoff_ms;
     bool blocked; /* the last write was short: wait for IO_WRITABLE */

@@ -264,6 +264,7 @@ void link_send(struct link *link, struct request *request)
     struct node *node = link->node;
     request->in_flight = true;
     request->deadline_ms = now_ms(link) + node->pool->settings->timeout_ms;
+    request->written_end = link->written + link->out.len;
     if (link->flight.count == 0)
         worker_need_tick(link_worker(link));
     flight_push(&link->flight, request);
@@ -277,6 +278,19 @@ static struct buffer *next_output(struct link *link)
     if (link->state == LINK_GREETING)
         return &link->greeting;
     return link->state == LINK_READY ? &link->out : NULL;
+}
+
+/* A node that is still taking a long request is not silent. Only the oldest request counts: what is
+ * written behind it the kernel takes for a stopped node too. */
+static void count_written(struct link *link, const struct buffer *out, size_t written)
+{
+    const struct request *oldest = flight_first(&link->flight);
+    link->node->bytes_out += written;
+    if (out != &link->out)
+        return;
+    if (oldest && link->written < oldest->written_end)
+        link->heard_ms = now_ms(link);
+    link->written += written;
 }
 
 void link_flush(struct link *link)
@@ -293,7 +307,7 @@ void link_flush(struct link *link)
         link->blocked = written != (ssize_t)out->len;
         if (written > 0) {
             buffer_take(out, (size_t)written);
-            link->node->bytes_out += (uint64_t)written;
+            count_written(link, out, (size_t)written);
         }
     }
     buffer_trim(&link->out, BUFFER_KEEP);
@@ -396,9 +410,9 @@ static void missed_deadline(struct link *link)
     link_failed(link, why);
 }
 
-/* Whether the node owes us something and is silent. One that is busy with a long row of replies is
- * not: to give it up would fail the requests of all its clients because one of them asked for much.
- */
+/* Whether the node owes us something and is silent. One that is busy with a long row of replies, or
+ * with taking a long request, is not: to give it up would fail the requests of all its clients
+ * because one of them asked for much. */
 static bool is_overdue(const struct link *link, uint64_t now)
 {
     const struct request *oldest = flight_first(&link->flight);

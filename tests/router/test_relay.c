@@ -189,6 +189,35 @@ static void a_node_that_is_busy_with_long_replies_is_not_silent(void **state)
     stop(&world);
 }
 
+/* Once, a long value on its way to a node made that node look dead. */
+static void a_node_that_is_taking_a_long_request_is_not_silent(void **state)
+{
+    const struct io_sim_options slow = {
+        .seed = 1, .delay_min_us = 10000, .delay_max_us = 10000, .window_bytes = 1000};
+    enum { VALUE_LEN = 200000 };
+    struct world world;
+    char command[128];
+    static char value[VALUE_LEN];
+    start(&world, 3);
+    const char *key = key_on_node(world.fixture.map, 1, 0);
+    memset(value, 'v', VALUE_LEN);
+    io_sim_set(&slow); /* 100 kB a second: this request takes four times the deadline */
+    for (int stopped = 0; stopped < 2; stopped++) {
+        if (stopped)
+            io_sim_stop(fixture_address(1));
+        snprintf(command, sizeof command, "*3\r\n$3\r\nSET\r\n$%zu\r\n%s\r\n$%d\r\n", strlen(key),
+                 key, VALUE_LEN);
+        text_send(world.client, command);
+        text_send_bytes(world.client, value, VALUE_LEN);
+        const char *answer = text_ask_for(world.client, "\r\n", 9000);
+        if (stopped)
+            assert_memory_equal(answer, "-NODEDOWN node 'n1'", 19);
+        else
+            assert_string_equal(answer, "+OK\r\n");
+    }
+    stop(&world);
+}
+
 static void a_killed_node_fails_at_once_and_serves_again(void **state)
 {
     struct world world;
@@ -349,6 +378,7 @@ int main(void)
         cmocka_unit_test(scan_walks_through_all_nodes),
         cmocka_unit_test(a_stopped_node_fails_its_keys_naming_it_and_serves_again),
         cmocka_unit_test(a_node_that_is_busy_with_long_replies_is_not_silent),
+        cmocka_unit_test(a_node_that_is_taking_a_long_request_is_not_silent),
         cmocka_unit_test(a_killed_node_fails_at_once_and_serves_again),
         cmocka_unit_test(a_split_that_touches_a_dead_node_is_its_error),
         cmocka_unit_test(a_new_map_is_swapped_in_and_nothing_under_way_is_lost),
