@@ -38,6 +38,11 @@ static int perform(CURL *curl, const char *address, const char *path, struct buf
         return cli_fail("no router answers at %s (%s)\nStart one with `clockwise serve`, name its "
                         "admin address with --admin, or a configuration with -c FILE.",
                         address, curl_easy_strerror(result));
+    if (result == CURLE_UNSUPPORTED_PROTOCOL || result == CURLE_WEIRD_SERVER_REPLY ||
+        result == CURLE_GOT_NOTHING)
+        return cli_fail("what answers at %s speaks no HTTP, so it is no admin address of a router; "
+                        "--admin names the address that `clockwise serve` prints as admin",
+                        address);
     if (result != CURLE_OK)
         return cli_fail("http://%s%s: %s", address, path, curl_easy_strerror(result));
     if (code != 200)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/suggest.h"
+#include "io/address.h"
 
 enum { SUGGEST_AMONG_MAX = 1000 };
 
@@ -88,6 +89,9 @@ int node_list_add(struct node_list *list, const struct cli_command *command, con
     char *id = strsep(&rest, ",");
     node.id = strsep(&id, "=");
     node.address = id ? id : "";
+    const char *problem = id ? address_problem(id) : NULL;
+    if (problem)
+        return cli_usage(command, "node '%s': '%s' is no address: %s", node.id, id, problem);
     for (char *property; (property = strsep(&rest, ","));) {
         int status = read_property(command, property, &node);
         if (status != CLI_OK)

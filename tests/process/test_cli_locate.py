@@ -151,7 +151,7 @@ class Locate(ProcessTest):
         server = self.start_redis()
         result = self.run_clockwise('locate', '--admin', f'127.0.0.1:{server.port}', 'x')
         self.assertEqual(result.returncode, 1)
-        self.assertIn(f'127.0.0.1:{server.port}', result.stderr)
+        self.assertIn(f'127.0.0.1:{server.port} speaks no HTTP', result.stderr)
 
 
 if __name__ == '__main__':

@@ -111,6 +111,10 @@ class Plan(ProcessTest):
         self.assert_refused(2, "weight '0': use a whole number from 1", '--weight', 'north=0')
         self.assert_refused(2, "weight '-1': use", '--add', 'x,weight=-1')
         self.assert_refused(2, "unknown property 'size=2'", '--add', 'x,size=2')
+        self.assert_refused(2, "node 'x': 'host' is no address: the port is missing", '--add',
+                            'x=host')
+        self.assert_refused(2, "node 'x': 'h:99999' is no address: the port is above 65535",
+                            '--add', 'x=h:99999')
         self.assert_refused(1, "node id ''", '--add', '=h:1')
         self.assert_refused(1, "node id 'a b'", '--add', 'a b')
         self.assert_refused(1, 'at least one node', '--remove', 'north', '--remove', 'south',
