@@ -148,4 +148,5 @@ def main():
         launcher.close()
 
 
-main()
+if __name__ == '__main__':
+    main()

@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 """redis-benchmark runs against both engines and meets no error."""
+import os
 import re
 import subprocess
 import unittest
 
-from harness import ProcessTest, embedded_config, relay_config
+from harness import ROOT, ProcessTest, embedded_config, relay_config
 
 REQUESTS = 20000
 
@@ -28,6 +29,14 @@ class BenchmarkRuns(ProcessTest):
 
     def test_over_embedded_nodes(self):
         self.run_benchmark(self.start_clockwise(embedded_config(self.path('data'))))
+
+    def test_each_benchmark_is_itself(self):
+        """Once, one that uses another's servers ran the other first."""
+        for name in ('proxies', 'dead_node'):
+            path = os.path.join(ROOT, 'bench', f'{name}.py')
+            text = subprocess.run([path, '--help'], capture_output=True, text=True, timeout=60,
+                                  check=True).stdout
+            self.assertTrue(text.startswith(f'usage: {name}.py '), text)
 
 
 if __name__ == '__main__':
