@@ -1,7 +1,8 @@
 /*
- * Three forms of one loop over nodes: plain, AVX2 with 8 keys a vector, AVX-512 with 16. Two and
- * four vectors go side by side, to hide the latency of their multiplications. A later node must
- * draw more than the best before it, so ties go to the earlier one in all forms.
+ * Four forms of one loop over nodes: plain, AVX2 with 8 keys a vector, AVX-512 with 16, NEON
+ * with 4. Two and, of the last two, four vectors go side by side, to hide the latency of their
+ * multiplications. A later node must draw more than the best before it, so ties go to the earlier
+ * one in all forms.
  */
 #include "placement/rank_batch.h"
 
@@ -129,6 +130,59 @@ static void rank_batch_avx512(const struct rank_node *nodes, uint32_t count, con
 }
 #endif
 
+#if VECTORS_ARM
+#include <arm_neon.h>
+
+/* The upper and lower halves of 4 keys, and what they have drawn so far. */
+struct keys4 {
+    uint32x4_t high, low, best, index;
+};
+
+static inline struct keys4 load4(const uint64_t *keys)
+{
+    uint64x2_t one = vld1q_u64(keys), two = vld1q_u64(keys + 2);
+    return (struct keys4){vcombine_u32(vshrn_n_u64(one, 32), vshrn_n_u64(two, 32)),
+                          vcombine_u32(vmovn_u64(one), vmovn_u64(two)), vdupq_n_u32(0),
+                          vdupq_n_u32(0)};
+}
+
+static inline uint32x4_t draw4(const struct keys4 *keys, uint32x4_t a, uint32x4_t b)
+{
+    uint32x4_t x = vmulq_u32(veorq_u32(keys->high, a), vdupq_n_u32(0x7feb352d));
+    x = veorq_u32(x, vshrq_n_u32(x, 15));
+    x = vaddq_u32(x, veorq_u32(keys->low, b));
+    x = vmulq_u32(x, vdupq_n_u32(0x846ca68b));
+    return veorq_u32(x, vshrq_n_u32(x, 16));
+}
+
+static inline void keep_best4(struct keys4 *keys, uint32x4_t draw, uint32x4_t node)
+{
+    keys->index = vbslq_u32(vcgtq_u32(draw, keys->best), node, keys->index);
+    keys->best = vmaxq_u32(draw, keys->best);
+}
+
+static void best16_neon(const struct rank_node *nodes, uint32_t count, const uint64_t *keys,
+                        uint32_t *ret_nodes)
+{
+    struct keys4 keys0 = load4(keys), keys1 = load4(keys + 4);
+    struct keys4 keys2 = load4(keys + 8), keys3 = load4(keys + 12);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32x4_t a = vdupq_n_u32(nodes[i].a), b = vdupq_n_u32(nodes[i].b);
+        uint32x4_t node = vdupq_n_u32(i);
+        uint32x4_t draw0 = draw4(&keys0, a, b), draw1 = draw4(&keys1, a, b);
+        uint32x4_t draw2 = draw4(&keys2, a, b), draw3 = draw4(&keys3, a, b);
+        keep_best4(&keys0, draw0, node);
+        keep_best4(&keys1, draw1, node);
+        keep_best4(&keys2, draw2, node);
+        keep_best4(&keys3, draw3, node);
+    }
+    vst1q_u32(ret_nodes, keys0.index);
+    vst1q_u32(ret_nodes + 4, keys1.index);
+    vst1q_u32(ret_nodes + 8, keys2.index);
+    vst1q_u32(ret_nodes + 12, keys3.index);
+}
+#endif
+
 void rank_batch_equal(enum vectors vectors, const struct rank_node *nodes, uint32_t count,
                       const uint64_t *keys, size_t key_count, uint32_t *ret_nodes)
 {
@@ -142,6 +196,10 @@ void rank_batch_equal(enum vectors vectors, const struct rank_node *nodes, uint3
         rank_batch_avx2(nodes, count, keys + done, (key_count - done) / 16, ret_nodes + done);
         done += (key_count - done) / 16 * 16;
     }
+#elif VECTORS_ARM
+    if (vectors >= VECTORS_NEON)
+        for (; done + 16 <= key_count; done += 16)
+            best16_neon(nodes, count, keys + done, ret_nodes + done);
 #endif
     for (; done < key_count; done++)
         ret_nodes[done] = rank_best_equal(nodes, count, keys[done]);

@@ -5,7 +5,9 @@
 #ifndef PLACEMENT_VECTORS_H
 #define PLACEMENT_VECTORS_H
 
-enum vectors { VECTORS_NONE, VECTORS_AVX2, VECTORS_AVX512 };
+/* A processor with one of x86's has those of x86 before it; NEON stands below them, so that ARM
+ * never seems to have one. */
+enum vectors { VECTORS_NONE, VECTORS_NEON, VECTORS_AVX2, VECTORS_AVX512 };
 
 /* Functions for one kind of processor inside a program for all. */
 #if defined(__x86_64__)
@@ -14,6 +16,13 @@ enum vectors { VECTORS_NONE, VECTORS_AVX2, VECTORS_AVX512 };
 #define TARGET_AVX512 __attribute__((target("avx2,avx512f,avx512dq,avx512cd,avx512bw,avx512vl")))
 #else
 #define VECTORS_X86 0
+#endif
+
+/* Every 64-bit ARM has NEON; a compiler told to leave its registers alone does not. */
+#if defined(__aarch64__) && defined(__ARM_NEON)
+#define VECTORS_ARM 1
+#else
+#define VECTORS_ARM 0
 #endif
 
 static inline enum vectors vectors_found(void)
@@ -26,7 +35,7 @@ static inline enum vectors vectors_found(void)
     if (__builtin_cpu_supports("avx2"))
         return VECTORS_AVX2;
 #endif
-    return VECTORS_NONE;
+    return VECTORS_ARM ? VECTORS_NEON : VECTORS_NONE;
 }
 
 #endif
