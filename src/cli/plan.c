@@ -55,22 +55,15 @@ static int change_by_options(const struct cli_args *args, struct planned *planne
     return status;
 }
 
-/* What follows the map that there is when the nodes become those of another configuration. */
+/* The map of another configuration as a router that is started with it makes it: from the file
+ * alone, without the map that there is. */
 static int change_to_file(const struct cli_args *args, struct planned *planned)
 {
     struct map_source target;
-    struct node_list list;
     int status = map_source_from_file(cli_value(args, "to"), planned->pool, &target);
-    if (status != CLI_OK)
-        return status;
-    if (cw_map_placement(target.map) != cw_map_placement(planned->from))
-        status = cli_fail("pool %s: the two configurations have different placements",
-                          planned->pool);
-    if (status == CLI_OK && (status = node_list_init(&list, target.map, 0)) == CLI_OK) {
-        status = follow(planned, list.nodes, list.count);
-        node_list_release(&list);
-    }
-    cw_map_unref(&target.map);
+    if (status == CLI_OK)
+        planned->to = target.map;
+    planned->is_restart = true;
     return status;
 }
 
@@ -185,7 +178,7 @@ static const struct cli_option options[] = {
     {"remove", 'r', "ID", "Remove a node; may stand several times."},
     {"weight", 'w', "ID=W", "Give a node another weight; may stand several times."},
     {"from", 0, "FILE", "The same as -c FILE."},
-    {"to", 0, "FILE", "Take the nodes of this configuration instead of --add and its kind."},
+    {"to", 0, "FILE", "What a router moves that is started with this configuration instead."},
     {"keys", 0, "FILE", "Count which of these keys move, one a line; -: standard input."},
     {"list-keys", 'l', NULL,
      "Print the keys that move, as `key TAB from TAB to`, and nothing else."},

@@ -95,13 +95,25 @@ static void print_moves(const struct planned *planned, bool has_color, struct bu
     table_release(&table);
 }
 
+static void print_head(const struct planned *planned, struct buffer *out)
+{
+    const char *from = cw_placement_name(cw_map_placement(planned->from));
+    const char *to = cw_placement_name(cw_map_placement(planned->to));
+    buffer_printf(out, "pool %s, placement %s", planned->pool, from);
+    if (from != to)
+        buffer_printf(out, " to %s", to);
+    if (planned->is_restart)
+        buffer_append_text(out, ", started with the other configuration\n\n");
+    else
+        buffer_printf(out, ", generation %" PRIu64 " to %" PRIu64 "\n\n",
+                      cw_map_generation(planned->from), cw_map_generation(planned->to));
+}
+
 void plan_print_tables(const struct planned *planned, struct buffer *out)
 {
     bool has_color = table_wants_color(STDOUT_FILENO);
     const struct key_counts *keys = &planned->keys;
-    buffer_printf(out, "pool %s, placement %s, generation %" PRIu64 " to %" PRIu64 "\n\n",
-                  planned->pool, cw_placement_name(cw_map_placement(planned->from)),
-                  cw_map_generation(planned->from), cw_map_generation(planned->to));
+    print_head(planned, out);
     print_nodes(planned, has_color, out);
     print_moves(planned, has_color, out);
     buffer_printf(out,

@@ -15,6 +15,7 @@ struct planned {
     struct cw_plan *plan;
     struct key_counts keys;
     bool has_keys;
+    bool is_restart; /* `to` is what a router makes of a file, not what follows `from` */
 };
 
 void plan_print_tables(const struct planned *planned, struct buffer *out);

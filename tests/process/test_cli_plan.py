@@ -85,10 +85,18 @@ class Plan(ProcessTest):
         for side in ('share_before', 'share_after'):
             self.assertAlmostEqual(sum(node[side] for node in plan['nodes']), 1)
 
-    def test_two_files_are_compared(self):
-        plan = json.loads(self.clockwise_output('plan', '--from', self.config, '--to', self.bigger,
-                                                '--json'))
-        self.assertEqual(plan, self.plan('--add', 'east=10.0.0.4:6379,zone=c'))
+    def test_what_a_restart_with_another_file_moves_is_told_to_the_key(self):
+        """A router that is started with a file knows no map before it: slots are filled anew."""
+        before, after = (dict(line.split('\t') for line in self.clockwise_output(
+            'locate', '-c', config, stdin=LINES).splitlines()) for config in
+            (self.config, self.bigger))
+        told = self.clockwise_output('plan', '--from', self.config, '--to', self.bigger,
+                                     '--list-keys', stdin=LINES)
+        self.assertEqual({tuple(line.split('\t')) for line in told.splitlines()},
+                         {(key, owner, after[key]) for key, owner in before.items()
+                          if owner != after[key]})
+        text = self.clockwise_output('plan', '--from', self.config, '--to', self.bigger)
+        self.assertIn('pool main, placement slots, started with the other configuration', text)
 
     def test_a_person_gets_tables(self):
         text = self.clockwise_output('plan', '-c', self.config, '--weight', 'north=2', stdin=LINES)
