@@ -59,11 +59,14 @@ void relay(struct client *client, const struct parsed *parsed, uint32_t node_num
 static void refuse_unknown(struct client *client, const struct parsed *parsed)
 {
     char name[SHOWN_LEN + 4];
-    client_errorf(client,
-                  "ERR unknown command '%s'; a module's command must be declared in the "
-                  "configuration (pools.%s.commands)",
-                  printable(parsed_arg(parsed, 0), name, sizeof name),
-                  client->pool->settings->name);
+    printable(parsed_arg(parsed, 0), name, sizeof name);
+    if (client->pool->settings->engine == ENGINE_EMBEDDED)
+        client_errorf(client, "ERR unknown command '%s'", name);
+    else
+        client_errorf(client,
+                      "ERR unknown command '%s'; if it is a module's, declare it in the "
+                      "configuration (pools.%s.commands)",
+                      name, client->pool->settings->name);
 }
 
 static void refuse_arity(struct client *client, const struct parsed *parsed)
