@@ -196,7 +196,7 @@ static void a_node_that_is_taking_a_long_request_is_not_silent(void **state)
         .seed = 1, .delay_min_us = 10000, .delay_max_us = 10000, .window_bytes = 1000};
     enum { VALUE_LEN = 200000 };
     struct world world;
-    char command[128];
+    char command[320];
     static char value[VALUE_LEN];
     start(&world, 3);
     const char *key = key_on_node(world.fixture.map, 1, 0);
