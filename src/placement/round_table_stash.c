@@ -171,13 +171,26 @@ static void sort_entries(struct stash_entry *entries, size_t count)
         qsort(entries, count, sizeof *entries, compare_entries);
 }
 
-static void drop_entries_of_images(struct cw_round_table *table)
+/* The numbers of the blocks of the stash that the commit changes. */
+static uint32_t list_changed_blocks(const struct cw_round_table *table, uint32_t *ret_numbers)
 {
-    struct stash *stash = &table->stash;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < table->image_count; i++)
+        if (block_kind(commit_image(table, i)) == BLOCK_OF_STASH)
+            ret_numbers[count++] = block_number(commit_image(table, i));
+    return count;
+}
+
+static void drop_entries_of(struct stash *stash, const uint32_t *numbers, uint32_t number_count)
+{
     size_t kept = 0;
-    for (size_t i = 0; i < stash->count; i++)
-        if (!commit_find_stash_block(table, stash->entries[i].block))
-            stash->entries[kept++] = stash->entries[i];
+    for (size_t i = 0; i < stash->count; i++) {
+        bool drop = false;
+        for (uint32_t n = 0; n < number_count; n++)
+            drop |= stash->entries[i].block == numbers[n];
+        stash->entries[kept] = stash->entries[i];
+        kept += !drop;
+    }
     stash->count = kept;
 }
 
@@ -201,25 +214,28 @@ static void merge_fresh(struct stash *stash, size_t fresh_count)
     }
 }
 
+static void take_over(struct cw_round_table *table, const char *image)
+{
+    struct stash *stash = &table->stash;
+    uint32_t number = block_number(image);
+    memcpy(stash_block(table, number), image, table->shape.block_size);
+    if (number < stash->first_room && block_records(image) < table->shape.block_capacity)
+        stash->first_room = number;
+}
+
 void stash_apply(struct cw_round_table *table)
 {
     struct stash *stash = &table->stash;
+    uint32_t numbers[IMAGES_MAX], number_count = list_changed_blocks(table, numbers);
     size_t fresh_count = 0;
-    bool changes = false;
-    for (uint32_t i = 0; i < table->image_count; i++) {
-        char *block = commit_image(table, i);
-        if (block_kind(block) != BLOCK_OF_STASH)
-            continue;
-        changes = true;
-        uint32_t number = block_number(block);
-        memcpy(stash_block(table, number), block, table->shape.block_size);
-        fresh_count += list_records(&table->shape, block, stash->fresh + fresh_count);
-        if (number < stash->first_room && block_records(block) < table->shape.block_capacity)
-            stash->first_room = number;
-    }
-    if (!changes)
+    if (number_count == 0)
         return;
-    drop_entries_of_images(table);
+    for (uint32_t n = 0; n < number_count; n++) {
+        char *image = commit_find_stash_block(table, numbers[n]);
+        fresh_count += list_records(&table->shape, image, stash->fresh + fresh_count);
+        take_over(table, image);
+    }
+    drop_entries_of(stash, numbers, number_count);
     sort_entries(stash->fresh, fresh_count);
     merge_fresh(stash, fresh_count);
     while (stash->first_room < table->state.stash_used &&

@@ -4,14 +4,29 @@
  */
 #include "placement/block_memory.h"
 #include "placement/fleet.h"
+#include "placement/round.h"
 
 enum { BLOCK_SIZE = 64 + 64 * 16, BLOCKS_FROM = 1024, BLOCKS_TO = 4096 };
 
 struct shares {
     double average, worst;
-    size_t memory;
     struct cw_round_table_stats stats; /* at the end */
 };
+
+/* What no table of these blocks could keep in them: the sum of what each gets beyond its room. */
+static uint64_t overflow(uint64_t seed, uint64_t key_count, unsigned base_bits)
+{
+    static uint32_t counts[BLOCKS_TO];
+    struct round round = round_init(BLOCKS_TO, base_bits);
+    struct random random = {seed};
+    uint64_t sum = 0;
+    memset(counts, 0, sizeof counts);
+    for (uint64_t i = 0; i < key_count; i++) {
+        uint64_t key = random_next(&random);
+        sum += ++counts[round_locate(&round, cw_hash(&key, sizeof key))] > 64;
+    }
+    return sum;
+}
 
 /* Inserts random keys and grows by a block whenever the load is above 0.85. */
 static struct shares grow_and_watch(uint32_t base, uint32_t blocks_to)
@@ -48,8 +63,10 @@ static void at_a_load_of_85_percent_less_than_one_percent_is_in_the_stash(void *
     struct shares shares = grow_and_watch(8, BLOCKS_TO);
     print_message("base 8: %.2f %% on average, %.2f %% at worst\n", 100 * shares.average,
                   100 * shares.worst);
+    /* Expected are 0.76 and 0.93; the worst moment is between 0.87 and 1.11 with other keys. */
     check(shares.worst < 0.01, "%.2f %% at worst", 100 * shares.worst);
     check(shares.average < 0.008, "%.2f %% on average", 100 * shares.average);
+    assert_int_equal(shares.stats.stash_count, overflow(1, shares.stats.record_count, 3));
     /* and memory is that of the stash, not of the table */
     check(shares.stats.memory < shares.stats.record_count * 16 / 15, "%zu bytes",
           shares.stats.memory);
