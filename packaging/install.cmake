@@ -1,4 +1,4 @@
-# What `cmake --install` puts where: the program, the library with its one header, its pkg-config
+# What `cmake --install` puts where: the program, the library with its headers, its pkg-config
 # file and its CMake package. The object code of libclockwise's two forms is the same.
 include(CMakePackageConfigHelpers)
 
@@ -26,10 +26,13 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/clockwiseConfig.cmake
 install(EXPORT clockwise NAMESPACE clockwise:: FILE clockwiseTargets.cmake
         DESTINATION ${clockwise_package})
 
-# The public header is C++ too.
+# The public headers are C++ too.
 find_program(CW_CXX NAMES g++ clang++)
 if(CW_TESTS AND CW_CXX)
-  add_test(NAME placement/header_is_cxx17
-           COMMAND ${CW_CXX} -std=c++17 -fsyntax-only -Wall -Wextra -Wpedantic -Werror -x c++
-                   ${PROJECT_SOURCE_DIR}/include/clockwise/clockwise.h)
+  foreach(header clockwise profile round_table)
+    add_test(NAME placement/${header}_h_is_cxx17
+             COMMAND ${CW_CXX} -std=c++17 -fsyntax-only -Wall -Wextra -Wpedantic -Werror -x c++
+                     -I ${PROJECT_SOURCE_DIR}/include
+                     ${PROJECT_SOURCE_DIR}/include/clockwise/${header}.h)
+  endforeach()
 endif()
