@@ -13,6 +13,7 @@
 static void a_terminal_gets_a_bar_that_goes(void **state)
 {
     char seen[256] = "";
+    ssize_t got;
     struct progress progress;
     int main_end = posix_openpt(O_RDWR | O_NOCTTY);
     assert_true(main_end >= 0 && grantpt(main_end) == 0 && unlockpt(main_end) == 0);
@@ -27,10 +28,12 @@ static void a_terminal_gets_a_bar_that_goes(void **state)
     progress_show(&progress, "working", 2, 4); /* too soon */
     progress_clear(&progress);
     progress_clear(&progress);
-    assert_true(read(main_end, seen, sizeof seen - 1) > 0);
+    close(terminal);
+    /* A terminal may give what was written in pieces; behind the last one it has an error. */
+    for (size_t len = 0; (got = read(main_end, seen + len, sizeof seen - 1 - len)) > 0;)
+        len += (size_t)got;
     assert_string_equal(
         seen, "\r\033[Kworking                  [#######.......................]  25 %\r\033[K");
-    close(terminal);
     close(main_end);
 }
 
