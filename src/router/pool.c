@@ -19,29 +19,28 @@ static struct node *find_same(const struct pool *pool, const struct cw_node *des
     return strcmp(node->address, described->address ? described->address : "") == 0 ? node : NULL;
 }
 
-static bool is_in(struct node *const *nodes, uint32_t count, const struct node *node)
+/* Whether a node stands in the array of nodes of a map. */
+static bool is_in(const struct cw_map *map, struct node *const *nodes, const struct node *node)
 {
-    for (uint32_t i = 0; i < count; i++)
-        if (nodes[i] == node)
-            return true;
-    return false;
+    uint32_t index = map ? cw_map_find_node(map, node->id) : CW_NO_NODE;
+    return index != CW_NO_NODE && nodes[index] == node;
 }
 
 /* Destroys those of `made` that are not in the pool (they were made for a map that failed). */
 static void undo(struct pool *pool, struct node **made, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
-        if (!is_in(pool->nodes, pool->node_count, made[i]))
+        if (!is_in(pool->map, pool->nodes, made[i]))
             node_destroy(&made[i]);
     free(made);
 }
 
 /* Lets nodes go that are not in the new map, at once or when they have nothing under way. */
-static void retire(struct pool *pool, struct node *const *kept, uint32_t kept_count)
+static void retire(struct pool *pool, const struct cw_map *map, struct node *const *kept)
 {
     for (uint32_t i = 0; i < pool->node_count; i++) {
         struct node *node = pool->nodes[i];
-        if (is_in(kept, kept_count, node))
+        if (is_in(map, kept, node))
             continue;
         node->retired = true;
         if (node_in_flight(node) == 0)
@@ -68,7 +67,7 @@ int pool_set_map(struct pool *pool, struct cw_map *map)
             return -ENOMEM;
         }
     }
-    retire(pool, nodes, count);
+    retire(pool, map, nodes);
     free(pool->nodes);
     pool->nodes = nodes;
     pool->node_count = count;
