@@ -209,6 +209,8 @@ struct worker {
     uint32_t owners_capacity;
     uint32_t *part_of_node; /* room for one number a node, for splits */
     uint32_t part_of_node_capacity;
+    uint32_t *first_key, *next_key; /* room for the chains of a split's keys, a part each */
+    uint32_t first_key_capacity, next_key_capacity;
     struct worker_report report;
 };
 

@@ -12,7 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { NO_PART = UINT32_MAX };
+#define NO_PART UINT32_MAX
+#define NO_KEY  UINT32_MAX
 
 void split_destroy(struct split **split_ptr)
 {
@@ -83,19 +84,36 @@ static uint32_t number_parts(uint32_t *part_of_node, uint32_t node_count, const 
     return part_count;
 }
 
+/* The keys of each part in their order, chained so that no part has to look at the others': first
+ * by part, then next by key, to NO_KEY. */
+struct key_chains {
+    uint32_t *first, *next;
+};
+
+static void chain_keys(const struct split *split, const struct key_chains *chains)
+{
+    for (uint32_t i = 0; i < split->part_count; i++)
+        chains->first[i] = NO_KEY;
+    for (uint32_t i = split->key_count; i-- > 0;) {
+        uint32_t part = split->part_of_key[i];
+        chains->next[i] = chains->first[part];
+        chains->first[part] = i;
+    }
+}
+
 /* The command with the keys of one part: name, then for each of its keys all `step` arguments. */
-static bool append_part(struct buffer *out, const struct parsed *parsed, const struct split *split,
-                        uint32_t part)
+static bool append_part(struct buffer *out, const struct parsed *parsed,
+                        const struct key_chains *chains, uint32_t part)
 {
     const struct command_key_range *keys = &parsed->keys;
-    uint32_t own = 0;
-    for (uint32_t i = 0; i < keys->count; i++)
-        own += split->part_of_key[i] == part;
-    bool fine = resp_write_array(out, 1 + (size_t)own * keys->step) &&
+    const uint32_t *next = chains->next;
+    uint32_t first = chains->first[part];
+    size_t own = 0;
+    for (uint32_t i = first; i != NO_KEY; i = next[i])
+        own++;
+    bool fine = resp_write_array(out, 1 + own * keys->step) &&
                 resp_write_bulk_text(out, parsed->command->name);
-    for (uint32_t i = 0; fine && i < keys->count; i++) {
-        if (split->part_of_key[i] != part)
-            continue;
+    for (uint32_t i = first; fine && i != NO_KEY; i = next[i]) {
         for (uint32_t j = 0; fine && j < keys->step; j++) {
             struct slice arg = parsed_arg(parsed, keys->first + i * keys->step + j);
             fine = resp_write_bulk(out, arg.ptr, arg.len);
@@ -104,25 +122,31 @@ static bool append_part(struct buffer *out, const struct parsed *parsed, const s
     return fine;
 }
 
-/* Sends one part, or answers it with why it cannot be sent. `parsed` with part_of_key NULL: whole.
- */
+static void part_done(struct worker *worker, struct split *split);
+
+/* Sends part number `part`, or answers it with why it cannot be sent. Without chains the command
+ * goes as it is. */
 static void send_part(struct client *client, const struct parsed *parsed, struct split *split,
-                      uint32_t part, struct node *node)
+                      uint32_t part, const struct key_chains *chains, struct node *node)
 {
     char text[512] = "ERR out of memory";
     struct link *link = node_link(node, client);
     struct request *request = part_create(client->worker, split, part);
-    bool fine = request && link_accepts(link, text, sizeof text);
+    if (!request) {
+        part_done(client->worker, split); /* its reply stays empty, which the merge tells */
+        return;
+    }
+    bool fine = link_accepts(link, text, sizeof text);
     if (fine) {
         size_t before = link->out.len;
-        fine = split->part_of_key ? append_part(&link->out, parsed, split, part)
-                                  : append_request(&link->out, parsed);
+        fine = chains ? append_part(&link->out, parsed, chains, part)
+                      : append_request(&link->out, parsed);
         if (!fine)
             link->out.len = before;
     }
     if (fine)
         link_send(link, request);
-    else if (request)
+    else
         request_fail(client->worker, request, text);
 }
 
@@ -135,27 +159,35 @@ static void begin(struct client *client, struct split *split)
     client_enqueue(client, split->parent);
 }
 
-static void part_done(struct worker *worker, struct split *split);
+/* Room for the numbers of nodes and keys that a split needs. */
+static bool reserve_numbers(struct worker *worker, uint32_t node_count, uint32_t key_count)
+{
+    return worker_numbers(&worker->part_of_node, &worker->part_of_node_capacity, node_count) &&
+           worker_numbers(&worker->first_key, &worker->first_key_capacity, node_count) &&
+           worker_numbers(&worker->next_key, &worker->next_key_capacity, key_count);
+}
 
 void split_by_keys(struct client *client, const struct parsed *parsed, const uint32_t *owners)
 {
     struct worker *worker = client->worker;
     struct pool *pool = client->pool;
-    uint32_t *part_of_node = worker_numbers(&worker->part_of_node, &worker->part_of_node_capacity,
-                                            pool->node_count);
-    struct split *split = part_of_node
-                              ? split_create(client, parsed, pool->node_count, parsed->keys.count)
+    uint32_t key_count = parsed->keys.count;
+    struct split *split = reserve_numbers(worker, pool->node_count, key_count)
+                              ? split_create(client, parsed, pool->node_count, key_count)
                               : NULL;
     if (!split) {
         client_error(client, "ERR out of memory");
         return;
     }
-    split->part_count = number_parts(part_of_node, pool->node_count, owners, parsed->keys.count,
+    const uint32_t *part_of_node = worker->part_of_node;
+    const struct key_chains chains = {worker->first_key, worker->next_key};
+    split->part_count = number_parts(worker->part_of_node, pool->node_count, owners, key_count,
                                      split->part_of_key);
+    chain_keys(split, &chains);
     begin(client, split);
     for (uint32_t i = 0; i < pool->node_count; i++)
         if (part_of_node[i] != NO_PART)
-            send_part(client, parsed, split, part_of_node[i], pool->nodes[i]);
+            send_part(client, parsed, split, part_of_node[i], &chains, pool->nodes[i]);
     part_done(worker, split);
 }
 
@@ -169,7 +201,7 @@ void split_to_all(struct client *client, const struct parsed *parsed)
     }
     begin(client, split);
     for (uint32_t i = 0; i < pool->node_count; i++)
-        send_part(client, parsed, split, i, pool->nodes[i]);
+        send_part(client, parsed, split, i, NULL, pool->nodes[i]);
     part_done(client->worker, split);
 }
 

@@ -199,6 +199,8 @@ void worker_destroy(struct worker **worker_ptr)
     free(worker->intake);
     free(worker->owners);
     free(worker->part_of_node);
+    free(worker->first_key);
+    free(worker->next_key);
     free(worker);
 }
 
