@@ -1,6 +1,6 @@
 /*
  * In the order of dependence: what is looked at before, the embedded nodes, the workers that use
- * them, the admin address that asks the workers. Stopped in the opposite order.
+ * them (made), the admin address that asks the workers, the workers (started).
  */
 #include "control/serve.h"
 
@@ -77,7 +77,8 @@ static int start_fleet(struct serving *serving)
     return status < 0 ? fail(serving, status, "cannot start a thread") : 0;
 }
 
-static int start_crew(struct serving *serving)
+/* Binds every pool's address; nobody is answered before the crew starts. */
+static int make_crew(struct serving *serving)
 {
     struct router_options options;
     char address[IO_ADDRESS_LEN_MAX] = "";
@@ -92,9 +93,12 @@ static int start_crew(struct serving *serving)
         preflight_explain_listen(address, status, "listen", serving->message, SERVE_MESSAGE_SIZE);
     else if (status < 0)
         return fail(serving, status, "cannot make the workers");
-    if (status < 0)
-        return status;
-    status = crew_start(serving->crew);
+    return status;
+}
+
+static int start_crew(struct serving *serving)
+{
+    int status = crew_start(serving->crew);
     return status < 0 ? fail(serving, status, "cannot start a thread") : 0;
 }
 
@@ -122,6 +126,7 @@ static int start_admin(struct serving *serving)
     return status;
 }
 
+/* The workers last: whoever gets an answer from a pool finds all of the router there. */
 static int start(struct serving *serving)
 {
     look_at_files(serving->config);
@@ -131,9 +136,11 @@ static int start(struct serving *serving)
     if (status == 0)
         status = start_fleet(serving);
     if (status == 0)
-        status = start_crew(serving);
+        status = make_crew(serving);
     if (status == 0)
         status = start_admin(serving);
+    if (status == 0)
+        status = start_crew(serving);
     return status;
 }
 

@@ -7,6 +7,7 @@ reports a sanitizer's finding, or ends in any other way than asked, fails the te
 """
 import atexit
 import ctypes
+import fcntl
 import json
 import os
 import random
@@ -42,17 +43,35 @@ def sanitizer_environment():
 
 # ---- ports ---------------------------------------------------------------------------------------
 
+PORT_LOCKS = []
+
+
+def claim_port(port):
+    """True when no other test process has this port: the claim is a lock that ends with us."""
+    folder = os.path.join(tempfile.gettempdir(), f'clockwise-test-ports-{os.getuid()}')
+    os.makedirs(folder, exist_ok=True)
+    lock = open(os.path.join(folder, str(port)), 'w', encoding='ascii')
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        lock.close()
+        return False
+    PORT_LOCKS.append(lock)
+    return True
+
+
 def free_port():
-    """A port that nobody listens on now. Below the range that the kernel gives to connections, so
-    that no client of another test takes it before it is used."""
+    """A port that nobody listens on and that stays ours: below the range that the kernel gives to
+    connections, and claimed, so that no other test takes it before it is used."""
     for _ in range(1000):
         port = random.randint(10000, 32000)
         with socket.socket() as probe:
             try:
                 probe.bind(('127.0.0.1', port))
-                return port
             except OSError:
                 continue
+        if claim_port(port):
+            return port
     raise RuntimeError('no free port')
 
 
