@@ -225,6 +225,17 @@ CW_API size_t cw_locate_n(const struct cw_map *map, uint64_t hash, size_t k, uin
 CW_API void cw_locate_batch(const struct cw_map *map, const uint64_t *hashes, size_t count,
                             uint32_t *ret_nodes);
 
+/* The number of the node that owns a key. Maps that place hashes take cw_hash_tagged() of it. The
+ * bytes need no end mark; key may be NULL when key_len is 0. Cost: hashing the key, and as
+ * cw_locate(). */
+CW_API uint32_t cw_locate_key(const struct cw_map *map, const void *key, size_t key_len);
+/* The same for many keys, the fastest way: ret_nodes[i] is that of keys[i]. */
+CW_API void cw_locate_keys(const struct cw_map *map, const void *const *keys,
+                           const size_t *key_lens, size_t count, uint32_t *ret_nodes);
+/* cw_locate_n() of a key. */
+CW_API size_t cw_locate_key_n(const struct cw_map *map, const void *key, size_t key_len, size_t k,
+                              uint32_t *ret_nodes);
+
 /* Bounded load (Mirrokni, Thorup and Zadimoghaddam 2016): what nodes carry now, in any unit. */
 struct cw_load {
     const uint64_t *loads;   /* by node number */

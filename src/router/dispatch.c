@@ -124,7 +124,7 @@ static void refuse_crossing(struct client *client, const struct parsed *parsed,
 
 static uint32_t owner_of(const struct client *client, struct slice key)
 {
-    return cw_locate(client->pool->map, cw_hash_tagged(key.ptr, key.len));
+    return cw_locate_key(client->pool->map, key.ptr, key.len);
 }
 
 /* Checks the lengths of all keys and finds their owners, the extra key's last. Returns how many, 0
