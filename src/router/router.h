@@ -88,6 +88,51 @@ int router_set_map(struct router *router, uint32_t pool, struct cw_map *map);
 /* The pool's newest map; the caller gets a reference. Any thread. */
 struct cw_map *router_map(struct router *router, uint32_t pool);
 
+/* ---- transitions: what the workers are told ----------------------------------------------------
+ *
+ * While keys move from the map `map` to the map `next`, a worker goes through phases. In all of
+ * them the owner in `map` serves the key; the switch is a state with the other map and MOVE_NONE. A
+ * key moves if its owners in the two maps are not the same node (another id, or the same id at
+ * another address).
+ */
+
+enum move_phase {
+    MOVE_NONE,     /* nothing moves */
+    MOVE_PREPARED, /* the nodes of `next` are connected too; nothing else is different */
+    MOVE_TRACKING, /* before each write of a moving key, the key is marked in the owner's dirty set
+                    */
+    MOVE_FROZEN,   /* writes of moving keys wait; reads go on */
+};
+
+/* What the workers count; atomic, relaxed. */
+struct move_counters {
+    uint64_t marks;
+    uint64_t marks_failed; /* a node answered a mark with an error: what it says is written may not
+                              be marked, so the copy is void */
+    uint64_t held;         /* writes that waited */
+    uint64_t held_us_max;  /* the longest wait */
+};
+
+struct pool_state {
+    struct cw_map *map;  /* who owns the keys */
+    struct cw_map *next; /* who will; NULL with MOVE_NONE */
+    enum move_phase phase;
+    /* TRACKING: the name of the dirty set, sent as SADD's key. A member is 'k' and the key, or for
+     * a big key 'e', the key's length as four bytes (big-endian), the key and one element. */
+    struct slice dirty_set;
+    struct big_keys *big;           /* may be NULL */
+    struct move_counters *counters; /* outlives the router's workers; NULL with MOVE_NONE */
+};
+
+/* Gives every worker a new state of a pool, swapped in between two turns of its loop; like
+ * router_set_map(), which is this with MOVE_NONE. `acked` is called, on some worker's loop, once
+ * every worker has the state and every request that any of them began in an earlier one is over
+ * (answered, or its connection broken). Copies and references what the state points to. Any thread,
+ * one call at a time for a pool, once all workers exist. 0 or -ENOMEM (then nothing was changed).
+ */
+int router_set_state(struct router *router, uint32_t pool, const struct pool_state *state,
+                     io_callback acked, void *context);
+
 /* Runs `visit` once in every worker, one after the other, each on its own loop, and then `done` on
  * the last one's. So a context needs no lock. Any thread, once all workers exist. 0 or -ENOMEM. */
 typedef void (*worker_visit)(struct worker *worker, void *context);

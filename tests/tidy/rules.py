@@ -72,8 +72,9 @@ LAYERS = {
     'io': {'base'},
     'store': {'base', 'placement', 'wire', 'io', 'clockwise'},
     'router': {'base', 'placement', 'wire', 'io', 'store', 'clockwise'},
-    'control': {'base', 'placement', 'wire', 'io', 'store', 'router', 'clockwise'},
-    'cli': {'base', 'placement', 'profiles', 'wire', 'io', 'store', 'router', 'control',
+    'move': {'base', 'placement', 'wire', 'io', 'store', 'router', 'clockwise'},
+    'control': {'base', 'placement', 'wire', 'io', 'store', 'router', 'move', 'clockwise'},
+    'cli': {'base', 'placement', 'profiles', 'wire', 'io', 'store', 'router', 'move', 'control',
             'clockwise'},
 }
 
@@ -88,6 +89,7 @@ PURE_LAYERS = {
     'profiles': STANDARD_HEADERS | {'xxhash.h', 'immintrin.h', 'arm_neon.h'},
     'wire': STANDARD_HEADERS,
     'router': STANDARD_HEADERS | {'sys/uio.h'},
+    'move': STANDARD_HEADERS | {'sys/uio.h'},
 }
 # io.h has two implementations; only one of them names libuv.
 UV_FILES = re.compile(r'src/io/io_uv\w*\.[ch]')
