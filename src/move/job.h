@@ -112,6 +112,7 @@ struct job *job_verify_deep(struct move *move, uint32_t source, struct key_list 
 enum purge_what {
     PURGE_ARRIVED, /* of a node of `to`: keys that would move to it, and temporary keys */
     PURGE_LEFT,    /* of a node of `from`: keys that moved away, and dirty sets */
+    PURGE_MARKS,   /* of a node of `from`: dirty sets only (a transition was cancelled) */
 };
 /* SCANs a node and UNLINKs, throttled. With is_dry nothing is removed, only counted. */
 struct job *job_purge(struct move *move, enum purge_what what, uint32_t node, bool is_dry,

@@ -20,6 +20,7 @@ struct throttle_settings {
 
 struct throttle {
     struct throttle_settings settings;
+    bool is_paused;     /* nothing may be sent */
     double factor;      /* 1 .. least; of the automatic part */
     double keys, bytes; /* tokens; may be negative: what was taken beyond */
     uint64_t filled_ms;
@@ -30,7 +31,8 @@ struct throttle {
 void throttle_init(struct throttle *throttle, const struct throttle_settings *settings,
                    uint64_t now_ms);
 void throttle_set(struct throttle *throttle, const struct throttle_settings *settings);
-/* How long to wait, in ms, before the next batch may be sent; 0: now. */
+/* How long to wait, in ms, before the next batch may be sent (or before asking again: at most 100);
+ * 0: now. */
 uint64_t throttle_wait_ms(struct throttle *throttle, uint64_t now_ms);
 /* Counts what was sent. */
 void throttle_take(struct throttle *throttle, uint64_t keys, uint64_t bytes);
