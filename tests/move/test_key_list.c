@@ -1,4 +1,4 @@
-/* covers: move/key_list, move/transition_names */
+/* covers: move/key_list, move/transition_names, move/mover */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
