@@ -27,6 +27,8 @@ struct mover_options {
     uint32_t pool_count;
     uint64_t freeze_budget_ms; /* a freeze that takes longer goes back to tracking; 0: 200 */
     uint32_t freeze_keys;      /* freeze when fewer keys were dirty in the last round; 0: 200 */
+    uint64_t settle_ms;        /* from the switch to the cleaning, so that targets have synced what
+                                  they got to their disks; 0: 1500 */
     void (*log)(int level, const char *line);
     /* Adds a node's engine before a transition uses it, and lets it go after (embedded pools).
      * -errno with a sentence. NULL: nothing to do. Called on the mover's loop; may block. */
@@ -56,7 +58,8 @@ struct mover_change {
     uint64_t generation; /* of the map that it was planned on; 0: any. Another one: -ESTALE */
     const struct cw_node *nodes; /* of the new map; copied */
     size_t node_count;
-    int placement; /* enum cw_placement to change to; negative: the same */
+    struct cw_map *to; /* the new map ready made, for another placement: its generation is the next
+                          one. NULL: the map that follows with `nodes` (cw_map_change()) */
     bool is_deep, may_purge, no_copy;
     const char *dead_id; /* TRANSITION_DEAD: the node given up */
     struct throttle_settings throttle;
