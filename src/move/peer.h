@@ -21,7 +21,9 @@
 #include "wire/resp.h"
 
 enum {
-    PEER_CALLS_MAX = 1024,        /* under way at once; peer_has_room() */
+    PEER_CALLS_MAX = 1024,        /* under way at once; peer_has_room(). A batch that begins when
+                                     there is room may go beyond; at four times that much
+                                     peer_call() refuses */
     PEER_OUT_MAX = 8 << 20,       /* bytes not written yet; likewise */
     PEER_REPLY_LEN_MAX = 1 << 30, /* bytes of one reply */
 };
@@ -50,6 +52,12 @@ void peer_destroy(struct peer **peer);
  */
 bool peer_call(struct peer *peer, const struct slice *args, size_t arg_count, peer_reply callback,
                void *context);
+/* Writes what is queued, as far as the connection takes it. Calls made inside a callback of this
+ * peer are written when the callback has returned, all others a millisecond later at the latest:
+ * whoever queues a batch for another peer says so at its end. Never calls back. */
+void peer_flush(struct peer *peer);
+/* Calls whose context lies in [from, from + size) are answered to nobody. They may be executed. */
+void peer_forget(struct peer *peer, const void *from, size_t size);
 /* Whether another call may be queued within the bounds. Has its caller told when there is room
  * again is not needed: a reply to a call under way is the moment to look again. */
 bool peer_has_room(const struct peer *peer);

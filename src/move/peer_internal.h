@@ -1,0 +1,74 @@
+/*
+ * What the files of peers share: peer.c queues calls and matches replies to them, peer_greet.c says
+ * what comes first on a connection.
+ */
+#ifndef MOVE_PEER_INTERNAL_H
+#define MOVE_PEER_INTERNAL_H
+
+#include "base/buffer.h"
+#include "io/io.h"
+#include "move/peer.h"
+
+enum { PEER_PROBLEM_SIZE = 320, PEER_RUN_ID_SIZE = 48, PEER_GREETINGS_MAX = 8 };
+
+enum peer_state {
+    PEER_CLOSED,
+    PEER_CONNECTING,
+    PEER_GREETING, /* calls wait until the node has said who it is, and killed what was before */
+    PEER_READY,
+};
+
+enum peer_greeting {
+    GREETING_AUTH,
+    GREETING_SETNAME,
+    GREETING_ID,
+    GREETING_INFO,
+    GREETING_PING,
+    GREETING_KILL,
+};
+
+struct peer_slot {
+    peer_reply callback; /* NULL: answered to nobody */
+    void *context;
+    uint64_t called_ns;
+    uint64_t end; /* where its bytes end, counted as `written` is */
+};
+
+struct peer {
+    struct io_loop *loop;
+    char *id, *address, *username, *password, *client_name;
+    uint64_t timeout_ms;
+    struct io_conn *conn;
+    struct io_timer *timer;   /* deadlines, and when to connect again */
+    struct io_timer *flusher; /* writes what nobody flushed */
+    enum peer_state state;
+    struct buffer greeting, out, in;
+    struct resp_scanner scanner;
+    bool is_blocked; /* the connection takes no more bytes now */
+    bool is_broken;  /* failed where it may not call back: the timer tells it */
+    bool timer_runs, flusher_runs;
+    struct peer_slot *slots; /* a ring of calls under way, oldest at head */
+    uint32_t head, count, capacity;
+    uint64_t written;  /* bytes of calls written so far */
+    uint64_t heard_ms; /* the last sign of life, or when the oldest call was made */
+    uint64_t deadline_ms, retry_at_ms;
+    uint64_t latency_ns;
+    /* the greeting */
+    enum peer_greeting greetings[PEER_GREETINGS_MAX]; /* whose replies are to come, in order */
+    uint32_t greeting_at, greeting_count;
+    int64_t client_id, old_client_id; /* of this connection; of one to be killed, or 0 */
+    char run_id[PEER_RUN_ID_SIZE], old_run_id[PEER_RUN_ID_SIZE]; /* "": not known */
+    uint32_t busy;                                               /* callbacks on the stack */
+    bool is_destroyed;
+    char problem[PEER_PROBLEM_SIZE];
+};
+
+/* Starts the greeting. False when memory is out. */
+bool peer_greet(struct peer *peer);
+/* Takes one reply to it; the state is PEER_READY after the last. Returns NULL, or why the
+ * connection can't be used, in text of `size` bytes. */
+const char *peer_greeted(struct peer *peer, const char *reply, size_t len, char *text, size_t size);
+/* Remembers the connection that breaks as one to be killed, if it may still have commands. */
+void peer_remember_old(struct peer *peer);
+
+#endif
