@@ -1,0 +1,54 @@
+#include "move/refusal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "move/answer.h"
+
+static const struct {
+    const char *start, *remedy; /* remedy NULL: try again */
+} refusals[] = {
+    {"OOM", "it has reached its maxmemory: raise it or free memory"},
+    {"READONLY", "it is a read-only replica: give the address of its primary"},
+    {"MISCONF", "it cannot save to disk and stopped taking writes: look at its log"},
+    {"NOREPLICAS", "it has too few good replicas (min-replicas-to-write)"},
+    {"NOAUTH", "it wants a password: set it in the configuration of the pool"},
+    {"WRONGPASS", "it does not take the user or password of the pool's configuration"},
+    {"NOPERM", "the user of the pool may not use this command there: extend its ACL"},
+    {"MOVED", "it runs in cluster mode, which has a placement of its own"},
+    {"ERR unknown command", "keys can be moved between servers of Redis 7.0 or later"},
+    {"LOADING", NULL},
+    {"BUSY", NULL},
+    {"MASTERDOWN", NULL},
+    {"TRYAGAIN", NULL},
+};
+
+const char *refusal_printable(struct slice key, char *ret_text, size_t size)
+{
+    size_t len = 0;
+    for (size_t i = 0; i < key.len && len + 4 < size; i++) {
+        unsigned char byte = (unsigned char)key.ptr[i];
+        ret_text[len++] = byte >= 0x20 && byte < 0x7f ? (char)byte : '?';
+    }
+    if (len < key.len)
+        len += (size_t)snprintf(ret_text + len, size - len, "...");
+    ret_text[len] = '\0';
+    return ret_text;
+}
+
+enum job_result refusal_read(const char *node_id, struct slice error,
+                             char ret_problem[static MOVE_PROBLEM_SIZE])
+{
+    char text[160];
+    refusal_printable(error, text, sizeof text);
+    int len = snprintf(ret_problem, MOVE_PROBLEM_SIZE, "node '%s' answered: %s", node_id, text);
+    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
+        if (!answer_error_is(error, refusals[i].start))
+            continue;
+        if (!refusals[i].remedy)
+            return JOB_FAILED;
+        snprintf(ret_problem + len, (size_t)(MOVE_PROBLEM_SIZE - len), " (%s)", refusals[i].remedy);
+        return JOB_REFUSED;
+    }
+    return JOB_FAILED;
+}
