@@ -225,7 +225,7 @@ static void measure_lookups(void)
     if (!json)
         printf("%-11s %6s %9s %9s %9s %11s\n", "placement", "nodes", "single ns", "batch ns",
                "depend ns", "memory KiB");
-    for (enum cw_placement p = CW_PLACEMENT_SLOTS; cw_placement_name(p); p++)
+    for (enum cw_placement p = CW_PLACEMENT_SLOTS; p < CW_PLACEMENT_PROFILE; p++)
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
             struct cw_map *map = make_map(p, sizes[i], 0);
             int slow = p == CW_PLACEMENT_RENDEZVOUS && sizes[i] > 100;

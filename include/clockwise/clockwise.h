@@ -124,6 +124,7 @@ enum cw_placement {
     CW_PLACEMENT_MAGLEV,     /* "maglev": a table of prime size filled in turns */
     CW_PLACEMENT_ROUND,      /* "round": round-hashing; one contiguous range a node */
     CW_PLACEMENT_MODULO,     /* "modulo": hash % nodes, what consistent hashing is not */
+    CW_PLACEMENT_PROFILE,    /* "profile": another system's rule, on keys; see profile.h */
 };
 
 /* What a placement can do besides placing keys on nodes of equal weight. */
@@ -143,10 +144,14 @@ CW_API const char *cw_placement_name(enum cw_placement placement);
 /* The placement of this name, or CW_EINVAL. */
 CW_API int cw_placement_find(const char *name, enum cw_placement *ret_placement);
 
+struct cw_profile;
+struct cw_profile_options;
+
 /* What a map is made of. Zero means "the default" for every number. */
 struct cw_map_options {
     enum cw_placement placement;
-    const struct cw_node *nodes; /* in any order; copied */
+    const struct cw_node *nodes; /* in any order, but with a profile in that of the system's own
+                                    configuration; copied */
     size_t node_count;           /* 1 .. CW_NODE_COUNT_MAX */
     uint64_t generation;         /* 1 unless set */
     uint32_t slot_count;         /* slots only: a power of two; fixed for the pool's life */
@@ -155,6 +160,11 @@ struct cw_map_options {
                                     a node. Kept when the map changes */
     uint32_t no_vectors;         /* 1: batches use portable code only. The answers are the same:
                                     for tests and comparisons */
+    const struct cw_profile *profile; /* profile only, and needed there */
+    /* Profile only; NULL: the system's own settings. Its nodes say how the system writes each of
+     * `nodes`, in the same order; without them that is the address (the id where there is none) and
+     * the weight. A node in it without an address is written like that too. */
+    const struct cw_profile_options *profile_options;
 };
 
 struct cw_map;
@@ -169,8 +179,9 @@ CW_API int cw_map_create(const struct cw_map_options *options, struct cw_map **r
  * as in `from`. With slots the sticky planner moves exactly as many slots as it must, and the
  * result depends on `from`. jump, jumpback and round number their nodes: old nodes keep their
  * numbers, new ones get the lowest that are free; jump and round refuse (CW_ENOT_SUPPORTED) the
- * removal of another node than those with the highest numbers. With the other placements it is what
- * cw_map_create() gives. */
+ * removal of another node than those with the highest numbers. With a profile the old nodes keep
+ * their order and what is hashed of them, whatever their new address is, and new ones stand at the
+ * end. With the other placements it is what cw_map_create() gives. */
 CW_API int cw_map_change(const struct cw_map *from, const struct cw_node *nodes, size_t node_count,
                          struct cw_map **ret_map, struct cw_error *error);
 
@@ -187,6 +198,8 @@ CW_API int cw_map_from_text(const char *text, size_t text_len, struct cw_map **r
 
 CW_API uint64_t cw_map_generation(const struct cw_map *map);
 CW_API enum cw_placement cw_map_placement(const struct cw_map *map);
+/* The name for people: of the profile, where there is one, else of the placement. */
+CW_API const char *cw_map_placement_name(const struct cw_map *map);
 CW_API uint32_t cw_map_slot_count(const struct cw_map *map); /* 0 unless slots */
 CW_API uint32_t cw_map_node_count(const struct cw_map *map);
 /* Nodes are numbered 0 .. node_count-1 in the byte order of their ids. NULL when out of range. */
@@ -211,8 +224,8 @@ CW_API size_t cw_map_memory(const struct cw_map *map);
 
 /* ---- locating -------------------------------------------------------------------------------- */
 
-/* The number of the node that owns a hash (see cw_hash(), cw_hash_tagged()). Never fails. One or
- * two loads. */
+/* The number of the node that owns a hash (see cw_hash(), cw_hash_tagged()). Never fails, except
+ * with a profile, which places keys and no hashes: CW_NO_NODE. One or two loads. */
 CW_API uint32_t cw_locate(const struct cw_map *map, uint64_t hash);
 
 /* The k owners of a hash in rank order: distinct nodes, and in distinct zones while there are
@@ -225,14 +238,16 @@ CW_API size_t cw_locate_n(const struct cw_map *map, uint64_t hash, size_t k, uin
 CW_API void cw_locate_batch(const struct cw_map *map, const uint64_t *hashes, size_t count,
                             uint32_t *ret_nodes);
 
-/* The number of the node that owns a key. Maps that place hashes take cw_hash_tagged() of it. The
- * bytes need no end mark; key may be NULL when key_len is 0. Cost: hashing the key, and as
- * cw_locate(). */
+/* The number of the node that owns a key: works with every map. Maps that place hashes take
+ * cw_hash_tagged() of it; a profile takes the whole key and its own rule, and may have no place for
+ * it (CW_NO_NODE: see cw_profile_locate()). The bytes need no end mark; key may be NULL when
+ * key_len is 0. Cost: hashing the key, and as cw_locate(). */
 CW_API uint32_t cw_locate_key(const struct cw_map *map, const void *key, size_t key_len);
 /* The same for many keys, the fastest way: ret_nodes[i] is that of keys[i]. */
 CW_API void cw_locate_keys(const struct cw_map *map, const void *const *keys,
                            const size_t *key_lens, size_t count, uint32_t *ret_nodes);
-/* cw_locate_n() of a key. */
+/* cw_locate_n() of a key. With a profile: the system's replicas, where it has some, in its order,
+ * else the one owner; 0 where there is none. */
 CW_API size_t cw_locate_key_n(const struct cw_map *map, const void *key, size_t key_len, size_t k,
                               uint32_t *ret_nodes);
 
@@ -245,7 +260,8 @@ struct cw_load {
 
 /* The owner of a hash, unless it already carries (1 + slack) times its share of the total; then the
  * best of the nodes that do not, by rendezvous ranking of the hash, so that the overflow of one
- * node spreads over all others. There always is one. Works with every placement. Two routers with
+ * node spreads over all others. There always is one. Works with every placement but profiles, where
+ * it ranks alone. Two routers with
  * different figures may disagree: for caches and stateless servers, not for stored data. Cost: as
  * cw_locate(), and O(nodes) for a hash whose owner is full. */
 CW_API uint32_t cw_locate_bounded(const struct cw_map *map, uint64_t hash,
@@ -264,10 +280,13 @@ struct cw_move {
 struct cw_plan;
 
 /* Which hashes have another owner (by id) in `to` than in `from`, exactly. Keeps references to
- * both. CW_ENOT_SUPPORTED where a placement has no ranges. Cost: O(ranges). */
+ * both. CW_ENOT_SUPPORTED where a placement has no ranges. Between two profiles that hash keys
+ * alike (cw_profile_same_positions()) it is which positions; a profile and another placement cannot
+ * be compared so. Keys that have no place in one of the two do not move. Cost: O(ranges). */
 CW_API int cw_plan_create(struct cw_map *from, struct cw_map *to, struct cw_plan **ret_plan);
-/* The same for any two placements, from sample_count hashes drawn evenly: shares are estimates,
- * range_count is 0. Deterministic. sample_count is 1 .. 2^32-1. */
+/* The same for any two placements, from sample_count hashes drawn evenly, or generated keys where
+ * there is a profile: shares are estimates, range_count is 0. Deterministic. sample_count is 1 ..
+ * 2^32-1. */
 CW_API int cw_plan_estimate(struct cw_map *from, struct cw_map *to, uint64_t sample_count,
                             struct cw_plan **ret_plan);
 /* How far cw_plan_share() may be off: half the width of its 95 % interval; 0 when it is exact. */
@@ -282,9 +301,13 @@ CW_API double cw_plan_ideal_share(const struct cw_plan *plan);
 /* The part that moves between two nodes that are in both maps and of which the receiver's ideal
  * share did not grow: movement that nobody needed. */
 CW_API double cw_plan_needless_share(const struct cw_plan *plan);
-/* 1 when a hash changes its owner, else 0; the owners' numbers in the two maps. */
+/* 1 when a hash changes its owner, else 0; the owners' numbers in the two maps. Not with
+ * profiles: 0 and CW_NO_NODE. */
 CW_API int cw_plan_locate(const struct cw_plan *plan, uint64_t hash, uint32_t *ret_from,
                           uint32_t *ret_to);
+/* The same of a key, with all maps. */
+CW_API int cw_plan_locate_key(const struct cw_plan *plan, const void *key, size_t key_len,
+                              uint32_t *ret_from, uint32_t *ret_to);
 
 #ifdef __cplusplus
 }

@@ -108,6 +108,11 @@ struct cw_profile_options {
 CW_API int cw_profile_options_set(struct cw_profile_options *options, const char *name,
                                   const char *value, struct cw_error *error);
 
+/* One of the settings as the text that cw_profile_options_set() reads; a number is written into
+ * text. NULL where it is not given. */
+CW_API const char *cw_profile_options_get(const struct cw_profile_options *options,
+                                          enum cw_profile_setting setting, char text[32]);
+
 struct cw_profile_map;
 
 /* The caller owns one reference. Cost: the system's own points, sorted: a few ms for 1000 servers.
@@ -125,6 +130,13 @@ CW_API const struct cw_profile *cw_profile_map_profile(const struct cw_profile_m
 CW_API uint32_t cw_profile_map_node_count(const struct cw_profile_map *map);
 CW_API const struct cw_profile_node *cw_profile_map_node(const struct cw_profile_map *map,
                                                          uint32_t index);
+/* The settings that the map was made with, the system's defaults filled in: a map that is made of
+ * them is the same. Texts are the map's; without nodes, and without a topology, which is not
+ * kept. */
+CW_API void cw_profile_map_settings(const struct cw_profile_map *map,
+                                    struct cw_profile_options *ret_options);
+/* The weight as the system takes it: 1 where it ignores weights, 0 for a node without keys. */
+CW_API double cw_profile_map_weight(const struct cw_profile_map *map, uint32_t index);
 /* The part of all keys that a node gets, 0 .. 1, read from the placement and exact up to rounding;
  * negative where there is nothing to read it from (rendezvous hashing and its kind). */
 CW_API double cw_profile_map_share(const struct cw_profile_map *map, uint32_t index);
@@ -160,6 +172,27 @@ CW_API int cw_profile_same_positions(const struct cw_profile_map *one,
  * there are no ranges (position_max 0), CW_NO_NODE and UINT64_MAX. */
 CW_API uint32_t cw_profile_range_at(const struct cw_profile_map *map, uint64_t position,
                                     uint64_t *ret_last);
+
+/* ---- pools that are placed by a profile ------------------------------------------------------ */
+
+/*
+ * A struct cw_map of CW_PLACEMENT_PROFILE (clockwise.h) is a profile's map whose nodes have ids:
+ * cw_locate_key() answers with its own numbers of nodes, which go by id; the order of the system's
+ * configuration is kept beside them. With a topology its servers must be among the nodes, found by
+ * their addresses, and nodes that it does not name own nothing.
+ */
+
+/* The profile's map inside; NULL with another placement. Lives as long as the map. */
+CW_API const struct cw_profile_map *cw_map_profile_map(const struct cw_map *map);
+/* How the system writes a node, and its place in the system's order. Strings are the map's.
+ * CW_ENOT_SUPPORTED with another placement, CW_ENO_SUCH_NODE. O(1). */
+CW_API int cw_map_server(const struct cw_map *map, uint32_t index,
+                         struct cw_profile_node *ret_server, uint32_t *ret_place);
+/* cw_map_change() with what the system makes of each node (servers[i] of nodes[i]), for new names,
+ * numbers and weights that are no whole numbers. */
+CW_API int cw_map_change_servers(const struct cw_map *from, const struct cw_node *nodes,
+                                 const struct cw_profile_node *servers, size_t node_count,
+                                 struct cw_map **ret_map, struct cw_error *error);
 
 #ifdef __cplusplus
 }

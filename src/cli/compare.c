@@ -136,9 +136,9 @@ static int get_keys(struct comparing *comparing)
 static int add_placement(struct comparing *comparing, const char *name)
 {
     enum cw_placement placement;
-    if (cw_placement_find(name, &placement) != CW_OK) {
+    if (cw_placement_find(name, &placement) != CW_OK || placement == CW_PLACEMENT_PROFILE) {
         struct buffer known = BUFFER_INIT;
-        for (int i = 0; cw_placement_name((enum cw_placement)i); i++)
+        for (int i = 0; i < CW_PLACEMENT_PROFILE; i++)
             buffer_printf(&known, "%s%s", i ? ", " : "", cw_placement_name((enum cw_placement)i));
         buffer_append(&known, "", 1);
         int status = cli_usage(comparing->args->command, "no placement '%s'; there are: %s", name,
@@ -160,10 +160,9 @@ static int choose_placements(struct comparing *comparing)
     for (size_t i = 0; i < args->given_count && status == CLI_OK; i++)
         if (strcmp(args->given[i].option->name, "placement") == 0)
             status = add_placement(comparing, args->given[i].value);
-    const char *name;
     if (status == CLI_OK && comparing->placement_count == 0)
-        for (int i = 0; (name = cw_placement_name((enum cw_placement)i)); i++)
-            status = add_placement(comparing, name);
+        for (int i = 0; i < CW_PLACEMENT_PROFILE; i++)
+            status = add_placement(comparing, cw_placement_name((enum cw_placement)i));
     return status;
 }
 

@@ -24,7 +24,7 @@ static bool has_room(const struct cw_map *map, const struct cw_load *load, uint3
 uint32_t cw_locate_bounded(const struct cw_map *map, uint64_t hash, const struct cw_load *load)
 {
     uint32_t owner = cw_locate(map, hash);
-    if (has_room(map, load, owner))
+    if (owner != CW_NO_NODE && has_room(map, load, owner))
         return owner;
     struct rank_score best = {UINT64_MAX, 0, CW_NO_NODE};
     for (uint32_t i = 0; i < map->nodes.count; i++) {

@@ -15,6 +15,10 @@ struct json {
     char *text;
     size_t len, at;
     struct cw_error *error; /* may be NULL */
+    /* Strings that had to be written anew, one behind the other; the reader frees it. Errors count
+     * the lines of the text, so that stays what it is. */
+    char *decoded;
+    size_t decoded_len;
 };
 
 /* A string and where it stood. */

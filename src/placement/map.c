@@ -6,6 +6,8 @@
 #include "placement/error.h"
 #include "placement/memory.h"
 
+#include <clockwise/profile.h>
+
 #include <stdlib.h>
 
 static void map_free(struct cw_map *map)
@@ -42,8 +44,15 @@ static int fill_map(struct cw_map *map, const struct cw_map_options *options,
         return error_set(error, CW_ENOT_SUPPORTED,
                          "placement %s has no weights: give all nodes the same, or use slots",
                          map->ops->name);
+    if (map->placement != CW_PLACEMENT_PROFILE && (options->profile || options->profile_options))
+        return error_set(error, CW_EINVAL, "placement %s takes no profile: leave it out",
+                         map->ops->name);
     map->locate = map->ops->locate;
-    return map->ops->build(map, history, error);
+    struct history all = *history;
+    all.given = options->nodes;
+    all.profile = options->profile;
+    all.profile_options = options->profile_options;
+    return map->ops->build(map, &all, error);
 }
 
 int map_build(const struct cw_map_options *options, const struct history *history,
@@ -73,10 +82,11 @@ int cw_map_create(const struct cw_map_options *options, struct cw_map **ret_map,
     return map_build(options, &none, ret_map, NULL, error);
 }
 
-int cw_map_change(const struct cw_map *from, const struct cw_node *nodes, size_t node_count,
-                  struct cw_map **ret_map, struct cw_error *error)
+static int change(const struct cw_map *from, const struct cw_node *nodes,
+                  const struct cw_profile_node *servers, size_t node_count, struct cw_map **ret_map,
+                  struct cw_error *error)
 {
-    struct history history = {.from = from};
+    struct history history = {.from = from, .servers = servers};
     if (!from || !ret_map)
         return error_set(error, CW_EINVAL, "from and ret_map must not be NULL");
     if (from->generation == UINT64_MAX)
@@ -93,6 +103,22 @@ int cw_map_change(const struct cw_map *from, const struct cw_node *nodes, size_t
         .no_vectors = from->vectors == VECTORS_NONE,
     };
     return map_build(&options, &history, ret_map, NULL, error);
+}
+
+int cw_map_change(const struct cw_map *from, const struct cw_node *nodes, size_t node_count,
+                  struct cw_map **ret_map, struct cw_error *error)
+{
+    return change(from, nodes, NULL, node_count, ret_map, error);
+}
+
+int cw_map_change_servers(const struct cw_map *from, const struct cw_node *nodes,
+                          const struct cw_profile_node *servers, size_t node_count,
+                          struct cw_map **ret_map, struct cw_error *error)
+{
+    if (from && servers && from->placement != CW_PLACEMENT_PROFILE)
+        return error_set(error, CW_ENOT_SUPPORTED, "placement %s has no names of servers",
+                         from->ops->name);
+    return change(from, nodes, servers, node_count, ret_map, error);
 }
 
 struct cw_map *cw_map_ref(struct cw_map *map)
@@ -147,9 +173,7 @@ double cw_map_share(const struct cw_map *map, uint32_t index)
 
 double cw_map_ideal_share(const struct cw_map *map, uint32_t index)
 {
-    if (index >= map->nodes.count)
-        return 0;
-    return (double)map->nodes.list[index].weight / (double)map->nodes.weight_sum;
+    return index < map->nodes.count ? map_ideal_share(map, index) : 0;
 }
 
 int cw_map_range_at(const struct cw_map *map, uint64_t hash, uint32_t *ret_node, uint64_t *ret_last)

@@ -29,7 +29,16 @@ struct cw_map {
     uint64_t generation;
     struct nodes nodes;
     double *shares;
+    /* Profiles only: what the system makes of the weights, and their sum. */
+    double *weights, weight_sum;
 };
+
+static inline double map_ideal_share(const struct cw_map *map, uint32_t index)
+{
+    if (map->weights)
+        return map->weights[index] / map->weight_sum;
+    return (double)map->nodes.list[index].weight / (double)map->nodes.weight_sum;
+}
 
 /* cw_map_create() with history; *ret_bad as in nodes_init(), may be NULL. */
 int map_build(const struct cw_map_options *options, const struct history *history,

@@ -7,6 +7,7 @@ static const struct placement *const placements[] = {
     [CW_PLACEMENT_RENDEZVOUS] = &placement_rendezvous, [CW_PLACEMENT_JUMP] = &placement_jump,
     [CW_PLACEMENT_JUMPBACK] = &placement_jumpback,     [CW_PLACEMENT_MAGLEV] = &placement_maglev,
     [CW_PLACEMENT_ROUND] = &placement_round,           [CW_PLACEMENT_MODULO] = &placement_modulo,
+    [CW_PLACEMENT_PROFILE] = &placement_profile,
 };
 
 #define PLACEMENT_COUNT (sizeof placements / sizeof *placements)

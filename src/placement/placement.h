@@ -7,12 +7,21 @@
 
 #include <clockwise/clockwise.h>
 
-/* What a placement that keeps state may start from; both may be NULL. */
+struct cw_profile;
+struct cw_profile_node;
+struct cw_profile_options;
+
+/* What a placement that keeps state may start from; all may be NULL. */
 struct history {
     const struct cw_map *from;   /* the map that this one follows */
     const uint32_t *slot_owners; /* an assignment read from a text, by slot: places in `given` */
     const uint32_t *buckets;     /* numbers read from a text, by place in `given` */
     const struct cw_node *given; /* the nodes as they were given */
+    /* Profiles: what a new map is made of, or the servers of one that follows another, by place in
+     * `given`. */
+    const struct cw_profile *profile;
+    const struct cw_profile_options *profile_options;
+    const struct cw_profile_node *servers;
 };
 
 struct placement {
@@ -35,6 +44,12 @@ struct placement {
     /* The number of a node where nodes have some that the text must keep; NULL elsewhere. */
     uint32_t (*bucket_of)(const struct cw_map *map, uint32_t node);
     size_t (*memory)(const struct cw_map *map);
+    /* Of placements that place keys and not their hashes; NULL elsewhere, all or none. */
+    uint32_t (*locate_key)(const struct cw_map *map, const void *key, size_t key_len);
+    void (*locate_keys)(const struct cw_map *map, const void *const *keys, const size_t *key_lens,
+                        size_t count, uint32_t *ret_nodes);
+    size_t (*locate_key_n)(const struct cw_map *map, const void *key, size_t key_len, size_t k,
+                           uint32_t *ret_nodes);
 };
 
 /* NULL for a number that is none. */
@@ -48,5 +63,6 @@ extern const struct placement placement_jumpback;
 extern const struct placement placement_maglev;
 extern const struct placement placement_round;
 extern const struct placement placement_modulo;
+extern const struct placement placement_profile;
 
 #endif

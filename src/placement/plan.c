@@ -3,21 +3,12 @@
  * has another owner is summed by pair of nodes, in integers. Exact for all placements whose nodes
  * own ranges, also between different placements.
  */
-#include "placement/map.h"
+#include "placement/plan.h"
+
 #include "placement/memory.h"
-#include "placement/pairs.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-struct cw_plan {
-    struct cw_map *from, *to;
-    uint32_t *numbers; /* in `to`, of the nodes of `from` */
-    struct cw_move *moves;
-    size_t move_count;
-    double share, ideal_share, needless_share, share_error;
-    uint64_t sample_count; /* 0: exact */
-};
 
 static int match_nodes(struct cw_plan *plan)
 {
@@ -109,17 +100,19 @@ static int list_moves(struct cw_plan *plan, const struct pairs *pairs)
         const struct pair_sum *sum = &pairs->places[i];
         if (sum->ranges)
             plan->moves[plan->move_count++] = (struct cw_move){
-                sum->from, sum->to, (double)sum->size * 0x1p-64,
+                sum->from, sum->to, (double)sum->size / plan->space,
                 plan->sample_count ? 0 : sum->ranges};
     }
     qsort(plan->moves, plan->move_count, sizeof *plan->moves, by_share);
     return CW_OK;
 }
 
-/* Whether a node's ideal share grows; exact. */
+/* Whether a node's ideal share grows; exact, but for a profile's real weights. */
 static int grows(const struct cw_plan *plan, uint32_t old, uint32_t new)
 {
     const struct nodes *from = &plan->from->nodes, *to = &plan->to->nodes;
+    if (old != CW_NO_NODE && (plan->from->weights || plan->to->weights))
+        return map_ideal_share(plan->to, new) > map_ideal_share(plan->from, old) * (1 + 1e-12);
     return old == CW_NO_NODE || (unsigned __int128)to->list[new].weight * from->weight_sum >
                                     (unsigned __int128)from->list[old].weight * to->weight_sum;
 }
@@ -142,12 +135,21 @@ static void sum_shares(struct cw_plan *plan)
     }
 }
 
+static int walk_all(struct cw_plan *plan, struct pairs *pairs)
+{
+    int has_profile = plan->from->ops->locate_key || plan->to->ops->locate_key;
+    plan->space = 0x1p64;
+    if (has_profile)
+        return plan->sample_count ? plan_walk_keys(plan, pairs) : plan_walk_positions(plan, pairs);
+    return plan->sample_count ? walk_samples(plan, pairs) : walk(plan, pairs);
+}
+
 static int fill_plan(struct cw_plan *plan)
 {
     struct pairs pairs = {0};
     int status = match_nodes(plan);
     if (status == CW_OK)
-        status = plan->sample_count ? walk_samples(plan, &pairs) : walk(plan, &pairs);
+        status = walk_all(plan, &pairs);
     if (status == CW_OK)
         status = list_moves(plan, &pairs);
     pairs_fini(&pairs);
@@ -180,7 +182,7 @@ int cw_plan_create(struct cw_map *from, struct cw_map *to, struct cw_plan **ret_
 {
     if (!from || !to || !ret_plan)
         return CW_EINVAL;
-    if (!from->ops->range_at || !to->ops->range_at)
+    if ((!from->ops->range_at || !to->ops->range_at) && plan_can_walk_positions(from, to) != CW_OK)
         return CW_ENOT_SUPPORTED;
     return create_plan(from, to, 0, ret_plan);
 }
@@ -233,8 +235,15 @@ double cw_plan_needless_share(const struct cw_plan *plan)
 
 int cw_plan_locate(const struct cw_plan *plan, uint64_t hash, uint32_t *ret_from, uint32_t *ret_to)
 {
-    uint32_t old = cw_locate(plan->from, hash), new = cw_locate(plan->to, hash);
-    *ret_from = old;
-    *ret_to = new;
-    return plan->numbers[old] != new;
+    *ret_from = cw_locate(plan->from, hash);
+    *ret_to = cw_locate(plan->to, hash);
+    return plan_moves(plan, *ret_from, *ret_to);
+}
+
+int cw_plan_locate_key(const struct cw_plan *plan, const void *key, size_t key_len,
+                       uint32_t *ret_from, uint32_t *ret_to)
+{
+    *ret_from = cw_locate_key(plan->from, key, key_len);
+    *ret_to = cw_locate_key(plan->to, key, key_len);
+    return plan_moves(plan, *ret_from, *ret_to);
 }

@@ -94,11 +94,70 @@ static int read_bucket(struct json *json, void *target)
     return json_read_number(json, 0, NUMBERED_BUCKET_COUNT_MAX - 1, &node->bucket);
 }
 
-enum { NODE_ID, NODE_ADDRESS, NODE_ZONE, NODE_WEIGHT, NODE_SLOTS, NODE_BUCKET, NODE_KEY_COUNT };
+static int read_escaped(struct json *json, struct json_string *ret_string)
+{
+    int status = json_read_string(json, ret_string);
+    return status == CW_OK ? text_unescape(json, ret_string) : status;
+}
+
+static int read_server(struct json *json, void *target)
+{
+    return read_escaped(json, &((struct raw_node *)target)->server);
+}
+
+static int read_name(struct json *json, void *target)
+{
+    return read_escaped(json, &((struct raw_node *)target)->name);
+}
+
+static int read_server_weight(struct json *json, void *target)
+{
+    return json_read_string(json, &((struct raw_node *)target)->server_weight);
+}
+
+static int read_place(struct json *json, void *target)
+{
+    return json_read_number(json, 0, CW_NODE_COUNT_MAX, &((struct raw_node *)target)->place);
+}
+
+static int read_number(struct json *json, void *target)
+{
+    return json_read_number(json, 1, UINT32_MAX, &((struct raw_node *)target)->number);
+}
+
+static int read_down(struct json *json, void *target)
+{
+    return json_read_number(json, 1, 1, &((struct raw_node *)target)->down);
+}
+
+enum {
+    NODE_ID,
+    NODE_ADDRESS,
+    NODE_ZONE,
+    NODE_WEIGHT,
+    NODE_SLOTS,
+    NODE_BUCKET,
+    NODE_PLACE,
+    NODE_SERVER,
+    NODE_NAME,
+    NODE_NUMBER,
+    NODE_DOWN,
+    NODE_SERVER_WEIGHT,
+    NODE_KEY_COUNT
+};
 static const struct json_key node_keys[] = {
-    [NODE_ID] = {"id", read_id},          [NODE_ADDRESS] = {"address", read_address},
-    [NODE_ZONE] = {"zone", read_zone},    [NODE_WEIGHT] = {"weight", read_weight},
-    [NODE_SLOTS] = {"slots", read_slots}, [NODE_BUCKET] = {"bucket", read_bucket},
+    [NODE_ID] = {"id", read_id},
+    [NODE_ADDRESS] = {"address", read_address},
+    [NODE_ZONE] = {"zone", read_zone},
+    [NODE_WEIGHT] = {"weight", read_weight},
+    [NODE_SLOTS] = {"slots", read_slots},
+    [NODE_BUCKET] = {"bucket", read_bucket},
+    [NODE_PLACE] = {"place", read_place},
+    [NODE_SERVER] = {"server", read_server},
+    [NODE_NAME] = {"name", read_name},
+    [NODE_NUMBER] = {"number", read_number},
+    [NODE_DOWN] = {"down", read_down},
+    [NODE_SERVER_WEIGHT] = {"server_weight", read_server_weight},
 };
 
 static int need_key(const struct json *json, size_t at, uint32_t seen, const struct json_key *keys,
@@ -164,6 +223,8 @@ enum {
     MAP_SLOTS,
     MAP_TOKENS,
     MAP_TABLE,
+    MAP_PROFILE,
+    MAP_SETTINGS,
     MAP_NODES,
     MAP_KEY_COUNT
 };
@@ -174,6 +235,8 @@ static const struct json_key map_keys[] = {
     [MAP_SLOTS] = {"slots", read_slot_count},
     [MAP_TOKENS] = {"tokens_per_weight", read_tokens},
     [MAP_TABLE] = {"table_size", read_table_size},
+    [MAP_PROFILE] = {"profile", text_read_profile},
+    [MAP_SETTINGS] = {"settings", text_read_settings},
     [MAP_NODES] = {"nodes", read_nodes},
 };
 
@@ -209,7 +272,14 @@ static int check_node_keys(const struct json *json, const struct raw_map *raw)
 {
     bool numbered = placement_get(raw->placement)->bucket_of != NULL;
     int status = check_node_key(json, raw, NODE_SLOTS, raw->placement == CW_PLACEMENT_SLOTS);
-    return status == CW_OK ? check_node_key(json, raw, NODE_BUCKET, numbered) : status;
+    if (status == CW_OK)
+        status = check_node_key(json, raw, NODE_BUCKET, numbered);
+    bool is_profile = raw->placement == CW_PLACEMENT_PROFILE;
+    if (status == CW_OK)
+        status = check_node_key(json, raw, NODE_PLACE, is_profile);
+    for (int key = NODE_SERVER; status == CW_OK && !is_profile && key < NODE_KEY_COUNT; key++)
+        status = check_node_key(json, raw, key, false);
+    return status;
 }
 
 static int read_map(struct json *json, struct raw_map *raw)
@@ -226,6 +296,10 @@ static int read_map(struct json *json, struct raw_map *raw)
         status = check_option_key(json, raw, MAP_TOKENS, CW_PLACEMENT_RING);
     if (status == CW_OK)
         status = check_option_key(json, raw, MAP_TABLE, CW_PLACEMENT_MAGLEV);
+    if (status == CW_OK)
+        status = check_option_key(json, raw, MAP_PROFILE, CW_PLACEMENT_PROFILE);
+    if (status == CW_OK)
+        status = check_option_key(json, raw, MAP_SETTINGS, CW_PLACEMENT_PROFILE);
     if (status == CW_OK)
         status = check_node_keys(json, raw);
     return status;
@@ -250,6 +324,8 @@ static int build(const struct json *json, const struct raw_map *raw, struct cw_n
         .slot_count = (uint32_t)raw->slot_count,
         .tokens_per_weight = (uint32_t)raw->tokens_per_weight,
         .table_size = (uint32_t)raw->table_size,
+        .profile = raw->profile,
+        .profile_options = raw->profile ? &raw->settings : NULL,
     };
     for (size_t i = 0; i < raw->node_count; i++)
         nodes[i] = (struct cw_node){raw->nodes[i].id.text, raw->nodes[i].address.text,
@@ -262,10 +338,12 @@ static int build(const struct json *json, const struct raw_map *raw, struct cw_n
                      error.message);
 }
 
-static int read_owners(const struct json *json, const struct raw_map *raw, struct owners *owners)
+static int read_owners(struct json *json, struct raw_map *raw, struct owners *owners)
 {
     if (raw->node_count == 0)
         return CW_OK; /* refused later, as a map without nodes */
+    if (raw->placement == CW_PLACEMENT_PROFILE)
+        return text_order_servers(json, raw);
     if (raw->placement == CW_PLACEMENT_SLOTS) {
         owners->slots = memory_alloc(raw->slot_count, sizeof *owners->slots);
         return owners->slots ? text_read_slots(json, raw, owners->slots)
@@ -279,7 +357,7 @@ static int read_owners(const struct json *json, const struct raw_map *raw, struc
     return CW_OK;
 }
 
-static int build_map(const struct json *json, const struct raw_map *raw, struct cw_map **ret_map)
+static int build_map(struct json *json, struct raw_map *raw, struct cw_map **ret_map)
 {
     struct owners owners = {0};
     int status = read_owners(json, raw, &owners);
@@ -308,6 +386,8 @@ int cw_map_from_text(const char *text, size_t text_len, struct cw_map **ret_map,
     if (status == CW_OK)
         status = build_map(&json, &raw, ret_map);
     free(raw.nodes);
+    free(raw.servers);
+    free(json.decoded);
     free(json.text);
     return status;
 }

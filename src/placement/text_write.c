@@ -14,21 +14,17 @@
  *
  * Nodes stand in the order of ids; address and zone are left out when empty; ring has
  * "tokens_per_weight" instead of both "slots", maglev "table_size", and the nodes of jump, jumpback
- * and round have a "bucket".
+ * and round have a "bucket". What profiles have is told in text_profile.c.
  */
-#include "placement/map.h"
+#include "placement/text_write.h"
+
 #include "placement/memory.h"
+#include "placement/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct writer {
-    char *bytes;
-    size_t len, size;
-    int failed;
-};
 
 static int writer_reserve(struct writer *writer, size_t more)
 {
@@ -47,8 +43,7 @@ static int writer_reserve(struct writer *writer, size_t more)
     return 1;
 }
 
-static __attribute__((format(printf, 2, 3))) void put(struct writer *writer, const char *format,
-                                                      ...)
+void text_put(struct writer *writer, const char *format, ...)
 {
     enum { ONE_CALL_MAX = 1024 };
     if (!writer_reserve(writer, ONE_CALL_MAX))
@@ -57,6 +52,15 @@ static __attribute__((format(printf, 2, 3))) void put(struct writer *writer, con
     va_start(args, format);
     writer->len += (size_t)vsnprintf(writer->bytes + writer->len, ONE_CALL_MAX, format, args);
     va_end(args);
+}
+
+void text_put_escaped(struct writer *writer, const char *before, const char *text, size_t len)
+{
+    text_put(writer, "\"%s", before);
+    if (!writer_reserve(writer, len * 3 + 1))
+        return;
+    writer->len += text_escape(text, len, writer->bytes + writer->len);
+    text_put(writer, "\"");
 }
 
 /* The slots of every node in ascending order: those of node i are list[starts[i] ..
@@ -94,9 +98,9 @@ static void put_slots(struct writer *writer, const uint32_t *slots, uint32_t cou
         end = i + 1;
         while (end < count && slots[end] == slots[end - 1] + 1)
             end++;
-        put(writer, "%s%u", i ? "," : "", slots[i]);
+        text_put(writer, "%s%u", i ? "," : "", slots[i]);
         if (end - i > 1)
-            put(writer, "-%u", slots[end - 1]);
+            text_put(writer, "-%u", slots[end - 1]);
     }
 }
 
@@ -104,37 +108,42 @@ static void put_node(struct writer *writer, const struct cw_map *map, uint32_t i
                      const struct slot_lists *lists)
 {
     const struct cw_node *node = &map->nodes.list[index];
-    put(writer, "    {\"id\": \"%s\"", node->id);
+    text_put(writer, "    {\"id\": \"%s\"", node->id);
     if (*node->address)
-        put(writer, ", \"address\": \"%s\"", node->address);
+        text_put(writer, ", \"address\": \"%s\"", node->address);
     if (*node->zone)
-        put(writer, ", \"zone\": \"%s\"", node->zone);
-    put(writer, ", \"weight\": %u", node->weight);
+        text_put(writer, ", \"zone\": \"%s\"", node->zone);
+    text_put(writer, ", \"weight\": %u", node->weight);
     if (map->ops->bucket_of)
-        put(writer, ", \"bucket\": %u", map->ops->bucket_of(map, index));
+        text_put(writer, ", \"bucket\": %u", map->ops->bucket_of(map, index));
+    if (map->placement == CW_PLACEMENT_PROFILE)
+        text_put_server(writer, map, index);
     if (lists->list) {
         uint32_t start = lists->starts[index];
-        put(writer, ", \"slots\": \"");
+        text_put(writer, ", \"slots\": \"");
         put_slots(writer, lists->list + start, lists->starts[index + 1] - start);
-        put(writer, "\"");
+        text_put(writer, "\"");
     }
-    put(writer, index + 1 < map->nodes.count ? "},\n" : "}\n");
+    text_put(writer, index + 1 < map->nodes.count ? "},\n" : "}\n");
 }
 
 static void put_map(struct writer *writer, const struct cw_map *map, const struct slot_lists *lists)
 {
-    put(writer, "{\n  \"clockwise_map\": 1,\n  \"generation\": %llu,\n  \"placement\": \"%s\",\n",
-        (unsigned long long)map->generation, map->ops->name);
+    text_put(writer,
+             "{\n  \"clockwise_map\": 1,\n  \"generation\": %llu,\n  \"placement\": \"%s\",\n",
+             (unsigned long long)map->generation, map->ops->name);
     if (map->slot_count)
-        put(writer, "  \"slots\": %u,\n", map->slot_count);
+        text_put(writer, "  \"slots\": %u,\n", map->slot_count);
     if (map->table_size)
-        put(writer, "  \"table_size\": %u,\n", map->table_size);
+        text_put(writer, "  \"table_size\": %u,\n", map->table_size);
     if (map->tokens_per_weight)
-        put(writer, "  \"tokens_per_weight\": %u,\n", map->tokens_per_weight);
-    put(writer, "  \"nodes\": [\n");
+        text_put(writer, "  \"tokens_per_weight\": %u,\n", map->tokens_per_weight);
+    if (map->placement == CW_PLACEMENT_PROFILE)
+        text_put_profile(writer, map);
+    text_put(writer, "  \"nodes\": [\n");
     for (uint32_t i = 0; i < map->nodes.count; i++)
         put_node(writer, map, i, lists);
-    put(writer, "  ]\n}\n");
+    text_put(writer, "  ]\n}\n");
 }
 
 int cw_map_to_text(const struct cw_map *map, char **ret_text, size_t *ret_len)

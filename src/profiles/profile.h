@@ -271,6 +271,8 @@ void profile_nodes_fini(struct cw_profile_map *map);
 
 /* The name of a setting that is given and not among these bits, or NULL (profile_settings.c). */
 const char *profile_settings_unknown(const struct cw_profile_options *options, uint32_t known);
+/* Makes all but these "not given". */
+void profile_settings_keep(struct cw_profile_options *options, uint32_t known);
 
 /* The part of a key that is hashed (profile_key.c). Never copies. */
 const void *profile_key_part(const struct cw_profile_map *map, const void *key, size_t len,

@@ -179,6 +179,34 @@ const struct cw_profile_node *cw_profile_map_node(const struct cw_profile_map *m
     return index < map->node_count ? &map->given[index] : NULL;
 }
 
+void cw_profile_map_settings(const struct cw_profile_map *map,
+                             struct cw_profile_options *ret_options)
+{
+    *ret_options = map->options;
+    profile_settings_keep(ret_options, map->profile->shown.settings);
+    ret_options->nodes = NULL;
+    ret_options->node_count = 0;
+}
+
+/* libmemcached checks weights and takes them to no account in some of its distributions. */
+static int ignores_weights(const struct profile *profile)
+{
+    if (profile->engine == &profile_engine_table && profile->table.fill == FILL_ONCE)
+        return 1;
+    return profile->weights == WEIGHTS_IGNORED ||
+           (profile->weights == WEIGHTS_WHOLE_OR_ONE && profile->ring.count == COUNT_FIXED);
+}
+
+double cw_profile_map_weight(const struct cw_profile_map *map, uint32_t index)
+{
+    if (index >= map->node_count)
+        return 0;
+    const struct cw_profile_node *node = &map->given[index];
+    if (node->is_down || ignores_weights(map->profile))
+        return !node->is_down;
+    return node->weight == 0 && map->profile->weights == WEIGHTS_WHOLE_OR_ONE ? 1 : node->weight;
+}
+
 double cw_profile_map_share(const struct cw_profile_map *map, uint32_t index)
 {
     if (index >= map->owner_count)

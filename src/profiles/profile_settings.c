@@ -6,6 +6,7 @@
 
 #include "placement/error.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,6 +86,40 @@ const char *profile_settings_unknown(const struct cw_profile_options *options, u
         if (!(known & settings[i].bit) && is_given(options, &settings[i]))
             return settings[i].name;
     return NULL;
+}
+
+void profile_settings_keep(struct cw_profile_options *options, uint32_t known)
+{
+    static const size_t sizes[] = {sizeof(char *), sizeof(uint32_t), sizeof(double), sizeof(int)};
+    for (unsigned i = 0; i < SETTING_COUNT; i++)
+        if (!(known & settings[i].bit))
+            memset((char *)options + settings[i].offset, 0, sizes[settings[i].kind]);
+    if (!options->topology)
+        options->topology_len = 0;
+}
+
+/* The shortest of two forms that is read back as the same number. */
+static void print_real(double real, char *ret_text, size_t size)
+{
+    snprintf(ret_text, size, "%.15g", real);
+    if (strtod(ret_text, NULL) != real)
+        snprintf(ret_text, size, "%.17g", real);
+}
+
+const char *cw_profile_options_get(const struct cw_profile_options *options,
+                                   enum cw_profile_setting setting, char text[32])
+{
+    const struct setting *found = find_bit(setting);
+    if (!options || !found || !is_given(options, found))
+        return NULL;
+    const void *at = (const char *)options + found->offset;
+    switch (found->kind) {
+    case TEXT: return *(const char *const *)at;
+    case NUMBER: snprintf(text, 32, "%u", *(const uint32_t *)at); break;
+    case REAL: print_real(*(const double *)at, text, 32); break;
+    case YES_NO: return "yes";
+    }
+    return text;
 }
 
 /* ---- from text ------------------------------------------------------------------------------- */

@@ -122,9 +122,16 @@ static void refuse_crossing(struct client *client, const struct parsed *parsed,
 /* ---- keyed commands ---------------------------------------------------------------------------
  */
 
-static uint32_t owner_of(const struct client *client, struct slice key)
+/* CW_NO_NODE after an error was answered: some profiles have keys without a place. */
+static uint32_t owner_of(struct client *client, struct slice key)
 {
-    return cw_locate_key(client->pool->map, key.ptr, key.len);
+    char shown[SHOWN_LEN];
+    uint32_t owner = cw_locate_key(client->pool->map, key.ptr, key.len);
+    if (__builtin_expect(owner == CW_NO_NODE, 0))
+        client_errorf(client, "ERR placement %s has no place for the key '%s'",
+                      cw_map_placement_name(client->pool->map),
+                      printable(key, shown, sizeof shown));
+    return owner;
 }
 
 /* Checks the lengths of all keys and finds their owners, the extra key's last. Returns how many, 0
@@ -144,6 +151,8 @@ static uint32_t find_owners(struct client *client, const struct parsed *parsed,
             return 0;
         }
         ret_owners[i] = owner_of(client, key);
+        if (ret_owners[i] == CW_NO_NODE)
+            return 0;
     }
     return count;
 }

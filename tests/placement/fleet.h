@@ -118,8 +118,9 @@ static inline bool fleet_can(enum cw_placement placement, unsigned capability)
 }
 
 /* Runs body for every placement. */
+/* All that place hashes. */
 #define for_each_placement(p)                                                                      \
-    for (enum cw_placement p = CW_PLACEMENT_SLOTS; cw_placement_name(p);                           \
+    for (enum cw_placement p = CW_PLACEMENT_SLOTS; p < CW_PLACEMENT_PROFILE;                       \
          p = (enum cw_placement)(p + 1))
 
 static inline struct cw_map *fleet_map_of(const struct fleet *fleet, struct cw_map_options options)

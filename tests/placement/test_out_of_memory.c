@@ -8,6 +8,8 @@
 #include "placement/memory.h"
 #include "base/pages.h"
 
+#include <clockwise/profile.h>
+
 static long allocations_left; /* before they fail; below 0: never */
 
 static bool fails_now(void)
@@ -40,8 +42,13 @@ static int do_everything(const struct fleet *before, const struct fleet *after,
     struct cw_plan *plan = NULL;
     char *text = NULL;
     size_t len;
+    struct cw_profile_options settings = {.hash = "murmur_hash_2"};
     struct cw_map_options options = {
         .placement = placement, .nodes = before->nodes, .node_count = before->count};
+    if (placement == CW_PLACEMENT_PROFILE) {
+        options.profile = cw_profile_find("envoy-ring-hash");
+        options.profile_options = &settings;
+    }
     int status = cw_map_create(&options, &from, error);
     if (status == CW_OK)
         status = cw_map_change(from, after->nodes, after->count, &to, error);
@@ -87,6 +94,7 @@ static long count_failures(enum cw_placement placement)
 static void each_allocation_may_fail(void **state)
 {
     for_each_placement(p) assert_true(count_failures(p) > 15);
+    assert_true(count_failures(CW_PLACEMENT_PROFILE) > 40);
 }
 
 int main(void)

@@ -16,7 +16,7 @@
 struct run {
     struct lines keys;
     struct fleet fleets[FLEET_COUNT_MAX];
-    size_t fleet_count, case_count, failed_count;
+    size_t fleet_count, case_count, failed_count, map_count;
 };
 
 static const struct fleet *find_fleet(const struct run *run, const char *name)
@@ -143,6 +143,97 @@ static void check_ways_agree(struct run *run, const struct cw_profile_map *map)
     }
 }
 
+/* ---- the same as a map of nodes ---------------------------------------------------------------
+ */
+
+/* The case's servers as nodes whose ids go against their order. */
+struct as_nodes {
+    struct cw_node nodes[FLEET_NODES_MAX];
+    struct cw_profile_node servers[FLEET_NODES_MAX];
+    char ids[FLEET_NODES_MAX][16];
+    size_t count;
+};
+
+static void fill_nodes(struct as_nodes *as, const struct cw_profile_map *map)
+{
+    for (uint32_t i = 0; cw_profile_map_node(map, i); i++) {
+        const struct cw_profile_node *server = cw_profile_map_node(map, i);
+        snprintf(as->ids[i], sizeof as->ids[i], "n%04u", FLEET_NODES_MAX - i);
+        as->servers[i] = *server;
+        as->nodes[i] = (struct cw_node){
+            .id = as->ids[i], .address = "10.9.9.9:1", .weight = server->weight == 2 ? 2 : 1};
+        as->count = i + 1;
+    }
+}
+
+static void check_keys(const struct run *run, const struct cw_profile_map *map,
+                       const struct cw_map *nodes)
+{
+    const void *const *keys = (const void *const *)run->keys.list;
+    uint32_t owners[GOLDEN_KEY_COUNT];
+    size_t lens[GOLDEN_KEY_COUNT];
+    for (size_t i = 0; i < GOLDEN_KEY_COUNT; i++)
+        lens[i] = strlen(run->keys.list[i]);
+    cw_locate_keys(nodes, keys, lens, GOLDEN_KEY_COUNT, owners);
+    for (size_t i = 0; i < GOLDEN_KEY_COUNT; i++) {
+        struct cw_profile_node server;
+        uint32_t want = cw_profile_locate(map, keys[i], lens[i]), place = CW_NO_NODE;
+        assert_int_equal(cw_locate_key(nodes, keys[i], lens[i]), owners[i]);
+        if (owners[i] != CW_NO_NODE)
+            assert_int_equal(cw_map_server(nodes, owners[i], &server, &place), CW_OK);
+        if (want != CW_NO_NODE && cw_profile_map_node(map, want)->address != server.address)
+            assert_string_equal(server.address, cw_profile_map_node(map, want)->address);
+        assert_int_equal(place, want);
+    }
+}
+
+static struct cw_map *read_back(const struct cw_map *map)
+{
+    char *text = NULL, *again_text = NULL;
+    size_t len, again_len;
+    struct cw_map *again = NULL;
+    struct cw_error error = {0};
+    assert_int_equal(cw_map_to_text(map, &text, &len), CW_OK);
+    if (cw_map_from_text(text, len, &again, &error) != CW_OK)
+        fail_msg("%u:%u: %s\n%.2000s", error.line, error.column, error.message, text);
+    assert_int_equal(cw_map_to_text(again, &again_text, &again_len), CW_OK);
+    assert_string_equal(text, again_text);
+    free(text);
+    free(again_text);
+    return again;
+}
+
+/* A map of nodes places all keys likewise, and so does the map that its text is read into. Where a
+ * profile has only numbers there are no nodes. */
+static size_t check_as_map(const struct run *run, const struct cw_profile_map *map,
+                           struct cw_profile_options *options)
+{
+    struct as_nodes *as = calloc(1, sizeof *as);
+    struct cw_map *nodes = NULL;
+    struct cw_error error = {0};
+    assert_non_null(as);
+    fill_nodes(as, map);
+    options->nodes = as->servers;
+    options->node_count = as->count;
+    struct cw_map_options map_options = {.placement = CW_PLACEMENT_PROFILE,
+                                         .nodes = as->nodes,
+                                         .node_count = as->count,
+                                         .profile = cw_profile_map_profile(map),
+                                         .profile_options = options};
+    if (as->count && cw_map_create(&map_options, &nodes, &error) != CW_OK)
+        fail_msg("%s: %s", cw_profile_map_profile(map)->name, error.message);
+    size_t count = as->count;
+    if (nodes) {
+        struct cw_map *again = read_back(nodes);
+        check_keys(run, map, nodes);
+        check_keys(run, map, again);
+        cw_map_unref(&again);
+    }
+    cw_map_unref(&nodes);
+    free(as);
+    return count != 0;
+}
+
 static void run_case(struct run *run, char *file, char **at)
 {
     struct cw_profile_options options = {0};
@@ -167,6 +258,7 @@ static void run_case(struct run *run, char *file, char **at)
     print_message("%-36s %-44s %4zu of %d%s\n", name, file, matches, GOLDEN_KEY_COUNT,
                   strcmp(kind, "set") == 0 ? " (sets)" : "");
     check_ways_agree(run, map);
+    run->map_count += check_as_map(run, map, &options);
     run->case_count++;
     run->failed_count += matches != GOLDEN_KEY_COUNT;
     cw_profile_map_unref(&map);
@@ -188,7 +280,8 @@ static void every_golden_file_agrees_on_2000_of_2000_keys(void **state)
         else
             run_case(&run, word, &at);
     }
-    print_message("%zu golden files, %zu differ\n", run.case_count, run.failed_count);
+    print_message("%zu golden files, %zu differ; %zu also as maps of nodes\n", run.case_count,
+                  run.failed_count, run.map_count);
     golden_lines_free(&run.keys);
     free(cases);
     assert_int_equal(run.failed_count, 0);
