@@ -55,6 +55,7 @@ struct move {
     size_t prefix_len;
     uint32_t dead;    /* the number in `from` of a node that is given up, or CW_NO_NODE */
     bool by_value;    /* the nodes refuse each other's DUMP payloads */
+    bool is_urgent;   /* writes are held: jobs do not wait for the throttle */
     bool is_embedded; /* small strings only: no MEMORY USAGE, nothing is big but values */
     struct throttle *throttle;
     struct move_progress *progress;
