@@ -67,7 +67,7 @@ static struct cw_map *fixture_map(uint32_t first, uint32_t count)
 }
 
 /* Defaults that a test may change before fixture_start(). */
-static void fixture_init(struct fixture *fixture, uint32_t node_count, uint32_t worker_count)
+static inline void fixture_init(struct fixture *fixture, uint32_t node_count, uint32_t worker_count)
 {
     *fixture = (struct fixture){.node_count = node_count, .worker_count = worker_count};
     fixture->pool = (struct pool_settings){
@@ -87,7 +87,7 @@ static void fixture_init(struct fixture *fixture, uint32_t node_count, uint32_t 
     };
 }
 
-static void fixture_start(struct fixture *fixture, const struct io_sim_options *sim)
+static inline void fixture_start(struct fixture *fixture, const struct io_sim_options *sim)
 {
     char address[IO_ADDRESS_LEN_MAX];
     io_sim_begin(sim);
@@ -104,7 +104,7 @@ static void fixture_start(struct fixture *fixture, const struct io_sim_options *
     }
 }
 
-static void fixture_stop(struct fixture *fixture)
+static inline void fixture_stop(struct fixture *fixture)
 {
     for (uint32_t i = 0; i < fixture->worker_count; i++)
         worker_destroy(&fixture->workers[i]);
@@ -161,7 +161,7 @@ static void text_on_event(void *context, int events)
         text_read(client);
 }
 
-__attribute__((unused)) static struct text_client *text_client_create(const char *address)
+static inline struct text_client *text_client_create(const char *address)
 {
     struct text_client *client = calloc(1, sizeof *client);
     CW_ASSERT(io_loop_create(&client->loop) == 0);
@@ -169,7 +169,7 @@ __attribute__((unused)) static struct text_client *text_client_create(const char
     return client;
 }
 
-__attribute__((unused)) static void text_client_destroy(struct text_client *client)
+static inline void text_client_destroy(struct text_client *client)
 {
     io_close(&client->conn);
     io_loop_destroy(&client->loop);
@@ -191,8 +191,8 @@ static void text_send(struct text_client *client, const char *text)
 
 /* Sends, runs the world for a while, and returns all that came back since the last call (static
  * storage, terminated). */
-__attribute__((unused)) static const char *text_ask_for(struct text_client *client,
-                                                        const char *text, uint64_t run_ms)
+static inline const char *text_ask_for(struct text_client *client, const char *text,
+                                       uint64_t run_ms)
 {
     static char answer[1 << 16];
     text_send(client, text);
@@ -205,14 +205,13 @@ __attribute__((unused)) static const char *text_ask_for(struct text_client *clie
     return answer;
 }
 
-__attribute__((unused)) static const char *text_ask(struct text_client *client, const char *text)
+static inline const char *text_ask(struct text_client *client, const char *text)
 {
     return text_ask_for(client, text, 200);
 }
 
 /* A key that the fixture's map puts on a node: the number-th of them (static storage). */
-__attribute__((unused)) static const char *key_on_node(const struct cw_map *map, uint32_t node,
-                                                       uint32_t number)
+static inline const char *key_on_node(const struct cw_map *map, uint32_t node, uint32_t number)
 {
     static char keys[8][32];
     static uint32_t turn;
