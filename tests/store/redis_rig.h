@@ -27,7 +27,7 @@ static inline void redis_rig_exec(struct redis_rig *rig)
     snprintf(port, sizeof port, "%u", rig->port);
     execlp("redis-server", "redis-server", "--port", port, "--bind", "127.0.0.1", "--save", "",
            "--appendonly", "no", "--databases", "1", "--proto-max-bulk-len", "8mb", "--dir",
-           rig->dir.path, (char *)NULL);
+           rig->dir.path, "--enable-debug-command", "yes", (char *)NULL);
     _exit(127);
 }
 
