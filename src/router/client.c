@@ -35,6 +35,7 @@ static struct client *client_create(struct pool *pool, struct io_conn *conn)
     list_init(&client->dirty);
     list_init(&client->resumable);
     list_init(&client->partial);
+    list_init(&client->in_held);
     list_push_back(&worker->clients, &client->in_worker);
     worker->report.clients++;
     worker->report.clients_total++;
@@ -94,6 +95,7 @@ void client_close(struct client *client)
     list_remove(&client->dirty);
     list_remove(&client->resumable);
     list_remove(&client->partial);
+    list_remove(&client->in_held);
     list_remove(&client->in_worker);
     list_push_back(&worker->dead_clients, &client->in_worker);
     worker->report.clients--;
@@ -163,7 +165,7 @@ static void stop_reading(struct client *client)
 static void resume_if_room(struct client *client)
 {
     if (client->stopped && !client->closing && has_room(client) &&
-        list_is_empty(&client->resumable))
+        list_is_empty(&client->resumable) && list_is_empty(&client->in_held))
         list_push_back(&client->worker->resumable, &client->resumable);
 }
 
@@ -300,7 +302,7 @@ static void protocol_error(struct client *client, const char *reason)
 }
 
 /* Cuts and dispatches requests from bytes while there is room. Returns how many bytes were used;
- * what is left is an unfinished request, or waits for room. */
+ * what is left is an unfinished request, or waits for room or for another state of the pool. */
 static size_t cut_requests(struct client *client, const char *bytes, size_t len)
 {
     const struct resp_limits *limits = &client->worker->limits->request;
@@ -319,10 +321,14 @@ static size_t cut_requests(struct client *client, const char *bytes, size_t len)
             return len;
         }
         uint32_t length = client->parser.length;
-        if (client->parser.arg_count > 0)
-            dispatch(client, &client->parser, bytes + used);
-        used += length;
+        bool has_to_wait = client->parser.arg_count > 0 &&
+                           !dispatch(client, &client->parser, bytes + used);
         resp_request_reset(&client->parser);
+        if (has_to_wait) {
+            hold_client(client);
+            return used;
+        }
+        used += length;
     }
     return client->closing ? len : used;
 }
@@ -387,4 +393,6 @@ void client_resume(struct client *client)
     io_watch_reading(client->conn, true);
     if (client->in.len)
         take_bytes(client, (struct slice){buffer_bytes(&client->in), client->in.len});
+    if (list_is_empty(&client->in_held))
+        client->hold_since_ns = 0;
 }

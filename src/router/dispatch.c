@@ -34,22 +34,38 @@ bool append_request(struct buffer *out, const struct parsed *parsed)
     return fine;
 }
 
+static void give_back(struct worker *worker, struct request *request, struct request *mark)
+{
+    if (request)
+        request_return(worker, request);
+    if (mark)
+        request_return(worker, mark);
+}
+
 void relay(struct client *client, const struct parsed *parsed, uint32_t node_number)
 {
     struct worker *worker = client->worker;
     struct link *link = node_link(client->pool->nodes[node_number], client);
+    struct request *mark = NULL;
+    bool tracked = is_tracked(client->pool, parsed->command);
     char text[512];
-    if (!link_accepts(link, text, sizeof text)) {
+    if (!link_accepts(link, 1 + tracked, text, sizeof text)) {
         client_error(client, text);
         return;
     }
+    size_t before = link->out.len;
     struct request *request = request_borrow(worker, client, REQUEST_RELAY);
-    if (!request || !append_request(&link->out, parsed)) {
+    if (!request || (tracked && !mark_append(link, parsed, NULL, &mark)) ||
+        !append_request(&link->out, parsed)) {
+        link->out.len = before;
+        give_back(worker, request, mark);
         client_error(client, "ERR out of memory");
         return;
     }
-    request->len = parsed->request->length;
+    request->len = parsed->request->length + (mark ? mark->len : 0);
     client_enqueue(client, request);
+    if (mark)
+        link_send(link, mark);
     link_send(link, request);
 }
 
@@ -105,17 +121,14 @@ static bool is_refused(struct client *client, const struct command *command)
 static void refuse_crossing(struct client *client, const struct parsed *parsed,
                             const uint32_t *owners, uint32_t other)
 {
-    const struct command_key_range *keys = &parsed->keys;
-    uint32_t other_arg = other < keys->count ? keys->first + other * keys->step : keys->extra;
     char first[SHOWN_LEN], second[SHOWN_LEN];
     client->worker->report.refused_commands++;
     client_errorf(client,
                   "CROSSNODE '%s' needs all its keys on one node, but '%s' is on '%s' and '%s' on "
                   "'%s'; a common hash tag, as in {x}1 and {x}2, keeps keys together",
-                  parsed->command->name,
-                  printable(parsed_arg(parsed, keys->first), first, sizeof first),
+                  parsed->command->name, printable(parsed_key(parsed, 0), first, sizeof first),
                   client->pool->nodes[owners[0]]->id,
-                  printable(parsed_arg(parsed, other_arg), second, sizeof second),
+                  printable(parsed_key(parsed, other), second, sizeof second),
                   client->pool->nodes[owners[other]]->id);
 }
 
@@ -134,22 +147,31 @@ static uint32_t owner_of(struct client *client, struct slice key)
     return owner;
 }
 
-/* Checks the lengths of all keys and finds their owners, the extra key's last. Returns how many, 0
- * after an error was answered. */
+/* Whether a key is none that a client may name; if so, that was answered. */
+static bool is_refused_key(struct client *client, struct slice key)
+{
+    uint32_t key_len_max = client->worker->limits->key_len_max;
+    if (key.len > key_len_max)
+        client_errorf(client, "ERR a key of %zu bytes is over the limit of %u (limits.key)",
+                      key.len, key_len_max);
+    else if (is_own_key(key))
+        client_error(client, "ERR keys that begin with \"\\x00cw:\" are the router's own; choose "
+                             "another name");
+    else
+        return false;
+    return true;
+}
+
+/* Checks all keys and finds their owners, the extra key's last. Returns how many, 0 after an error
+ * was answered. */
 static uint32_t find_owners(struct client *client, const struct parsed *parsed,
                             uint32_t *ret_owners)
 {
-    const struct command_key_range *keys = &parsed->keys;
-    uint32_t key_len_max = client->worker->limits->key_len_max;
-    uint32_t count = keys->count + (keys->extra ? 1 : 0);
+    uint32_t count = parsed_key_count(parsed);
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t arg = i < keys->count ? keys->first + i * keys->step : keys->extra;
-        struct slice key = parsed_arg(parsed, arg);
-        if (key.len > key_len_max) {
-            client_errorf(client, "ERR a key of %zu bytes is over the limit of %u (limits.key)",
-                          key.len, key_len_max);
+        struct slice key = parsed_key(parsed, i);
+        if (is_refused_key(client, key))
             return 0;
-        }
         ret_owners[i] = owner_of(client, key);
         if (ret_owners[i] == CW_NO_NODE)
             return 0;
@@ -180,13 +202,19 @@ static void dispatch_many_keys(struct client *client, const struct parsed *parse
         split_by_keys(client, parsed, owners);
 }
 
-static void dispatch_keyed(struct client *client, struct parsed *parsed)
+/* False: it has to wait. */
+static bool dispatch_keyed(struct client *client, struct parsed *parsed)
 {
-    const char *reason = command_find_keys(parsed->command, parsed->request, parsed->bytes,
-                                           &parsed->keys);
+    const struct command *command = parsed->command;
+    const char *reason = command_find_keys(command, parsed->request, parsed->bytes, &parsed->keys);
     if (reason) {
         client_errorf(client, "ERR %s", reason);
-    } else if (parsed->keys.count + (parsed->keys.extra ? 1 : 0) > 1) {
+        return true;
+    }
+    if (client->pool->phase == MOVE_FROZEN && (command->flags & COMMAND_WRITE) &&
+        hold_wanted(client->pool, parsed))
+        return false;
+    if (parsed_key_count(parsed) > 1) {
         dispatch_many_keys(client, parsed);
     } else if (parsed->keys.count == 0) {
         /* A script without keys may run anywhere: on the first node, so that it is always one. */
@@ -196,6 +224,7 @@ static void dispatch_keyed(struct client *client, struct parsed *parsed)
         if (find_owners(client, parsed, &owner))
             relay(client, parsed, owner);
     }
+    return true;
 }
 
 /* ---- all commands -----------------------------------------------------------------------------
@@ -208,18 +237,32 @@ static bool is_allowed(const struct client *client, const struct command *comman
            command->id == CMD_QUIT || command->id == CMD_RESET;
 }
 
-static void dispatch_known(struct client *client, struct parsed *parsed)
+static void dispatch_to_all(struct client *client, const struct parsed *parsed)
+{
+    struct pool *pool = client->pool;
+    /* It would meet keys that are marked and copied one by one. */
+    if (pool->phase != MOVE_NONE && (parsed->command->flags & COMMAND_WRITE))
+        client_errorf(client,
+                      "TRYAGAIN keys of pool '%s' are moving to other nodes; %s is refused until "
+                      "the transition has ended (clockwise transition status)",
+                      pool->settings->name, parsed->command->name);
+    else
+        split_to_all(client, parsed);
+}
+
+static bool dispatch_known(struct client *client, struct parsed *parsed)
 {
     switch (parsed->command->route) {
-    case COMMAND_KEYED: dispatch_keyed(client, parsed); break;
+    case COMMAND_KEYED: return dispatch_keyed(client, parsed);
     case COMMAND_LOCAL: local_command(client, parsed); break;
-    case COMMAND_ALL: split_to_all(client, parsed); break;
+    case COMMAND_ALL: dispatch_to_all(client, parsed); break;
     case COMMAND_SCAN: scan_command(client, parsed); break;
     case COMMAND_REFUSED: break; /* answered before */
     }
+    return true;
 }
 
-void dispatch(struct client *client, struct resp_request *request, const char *bytes)
+bool dispatch(struct client *client, struct resp_request *request, const char *bytes)
 {
     struct parsed parsed = {.request = request, .bytes = bytes};
     struct slice name = resp_request_arg(request, bytes, 0);
@@ -233,6 +276,10 @@ void dispatch(struct client *client, struct resp_request *request, const char *b
         client_error(client, "NOAUTH Authentication required.");
     else if (!command_arity_fits(parsed.command, request->arg_count))
         refuse_arity(client, &parsed);
-    else if (!is_refused(client, parsed.command))
-        dispatch_known(client, &parsed);
+    else if (!is_refused(client, parsed.command) && !dispatch_known(client, &parsed)) {
+        client->requests--; /* it will come again */
+        client->worker->report.requests--;
+        return false;
+    }
+    return true;
 }

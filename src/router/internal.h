@@ -10,6 +10,9 @@
  * order split.c    several nodes, replies merged       request.c   the promise of a reply, kept in
  * order
  *
+ * While keys move from node to node (router.h, "transitions") a write may be marked first (mark.c)
+ * or wait (hold.c); state.c and era.c tell what holds now, and when what held before is over.
+ *
  * Nothing is sent while a turn of the loop runs: links and clients that have output put themselves
  * on the worker's lists, and worker.c flushes each once at the turn's end.
  */
@@ -21,6 +24,7 @@
 #include "base/list.h"
 #include "base/mutex.h"
 #include "base/random.h"
+#include "router/big_keys.h"
 #include "router/router.h"
 
 enum {
@@ -41,6 +45,7 @@ enum request_kind {
     REQUEST_SPLIT, /* answered by its parts */
     REQUEST_PART,  /* a part of a split; has no client of its own */
     REQUEST_READY, /* the reply was known at once, but had to wait for its turn */
+    REQUEST_MARK,  /* the mark of the write behind it; its reply is nobody's */
 };
 
 /* One request of a client from parsed to answered. It is in its client's queue (in order) until it
@@ -57,6 +62,7 @@ struct request {
     uint64_t written_end; /* while a link has it: `written` of the link once all of it is */
     uint64_t started_ns;
     struct pool *pool;
+    struct era *era;     /* in which it was sent to a node; NULL: it was not */
     struct split *split; /* SPLIT: its own; PART: its parent's */
     uint32_t part;       /* PART: its number */
     struct buffer reply; /* answered, and waiting for those before it */
@@ -84,6 +90,14 @@ struct split {
 };
 
 struct parsed; /* a request just parsed, see below */
+
+#define NO_KEY UINT32_MAX
+
+/* Some keys of a request by their numbers: the first, then next[i] after i, to NO_KEY. */
+struct key_chain {
+    uint32_t first;
+    const uint32_t *next;
+};
 
 /* Sends a command to the owners of its keys; owners[i] is the node of key i. */
 void split_by_keys(struct client *client, const struct parsed *parsed, const uint32_t *owners);
@@ -133,6 +147,7 @@ struct node {
     char *id, *address;
     enum node_health health;
     bool retired;       /* no longer in the map; goes when its links are empty */
+    bool is_awaited;    /* in the map to come only */
     struct link *links; /* connections of RESP2, then those of RESP3 */
     uint64_t requests, errors, timeouts, reconnects, bytes_in, bytes_out, last_answer_ms;
     char why[96]; /* DOWN: what happened, for the error of its keys */
@@ -145,6 +160,10 @@ void node_destroy(struct node **node);
 /* Looks at deadlines and retries. Returns whether anything is running that needs a next look. */
 bool node_tick(struct node *node);
 uint32_t node_in_flight(const struct node *node);
+/* Connects ahead of the first request: RESP2, and RESP3 if asked. */
+void node_connect(struct node *node, bool with_resp3);
+/* Whether any RESP3 connection is open. */
+bool node_uses_resp3(const struct node *node);
 
 /* It has answered a PING; it has failed to (a sentence part that follows its name). */
 void node_is_up(struct node *node);
@@ -158,15 +177,77 @@ bool link_tick(struct link *link);
 
 /* The link that a client's request to a node takes. */
 struct link *node_link(struct node *node, const struct client *client);
-/* Whether a request may be queued at a link now; if not, the error for it is written to
+/* Whether a number of requests may be queued at a link now; if not, the error for it is written to
  * ret_text. Opens the link if need be. */
-bool link_accepts(struct link *link, char *ret_text, size_t text_size);
+bool link_accepts(struct link *link, uint32_t count, char *ret_text, size_t text_size);
+/* Opens the link if it is closed and not waiting to be tried again. */
+void link_connect(struct link *link);
 /* Queues a request whose bytes the caller has just appended to link->out. */
 void link_send(struct link *link, struct request *request);
 void link_flush(struct link *link);
 
+/* ---- states and eras --------------------------------------------------------------------------
+ *
+ * A state is what router_set_state() was given, one for all workers. Each worker has an era of it:
+ * the time from when it took the state until the last request that it sent meanwhile is over. A
+ * worker acknowledges a state when all its older eras are over.
+ */
+
+struct era {
+    struct state *state;
+    struct worker *worker;
+    struct pool *pool;   /* once it has begun */
+    uint32_t open;       /* requests sent and not over, and one while it is the pool's newest */
+    struct list in_pool; /* oldest first */
+};
+
+/* Read-only once it is posted, but for the counts. */
+struct state {
+    struct router *router;
+    uint32_t pool;
+    struct pool_state what; /* owns what it points to, but for the counters */
+    io_callback acked;
+    void *context;
+    uint32_t references;   /* atomic: one an era, and one while it is the newest */
+    uint32_t unacked;      /* atomic: workers that have not acknowledged it */
+    bool is_void;          /* could not be given to all; under the router's lock */
+    struct list in_router; /* under the router's lock */
+    struct era eras[];     /* one a worker */
+};
+
+/* The first state of a pool: a map and nothing else. Belongs to no worker yet. NULL when memory is
+ * out. */
+struct state *state_create_first(struct router *router, uint32_t pool, struct cw_map *map);
+void state_unref(struct state **state);
+/* Frees it whatever still refers to it: workers that never took it. */
+void state_destroy(struct state *state);
+/* Makes it the pool's newest era, and the older ones over when nothing is under way in them. */
+void era_begin(struct pool *pool, struct era *era);
+void pool_end_eras(struct pool *pool);
+/* Drops all eras of a pool that ends; nothing is acknowledged any more. */
+void pool_drop_eras(struct pool *pool);
+
+static inline void era_enter(struct era *era, struct request *request)
+{
+    request->era = era;
+    era->open++;
+}
+
+static inline void era_leave(struct era *era)
+{
+    if (--era->open == 0)
+        pool_end_eras(era->pool);
+}
+
 /* ---- pools and workers ------------------------------------------------------------------------
  */
+
+/* The nodes of a map, in its order. */
+struct node_set {
+    struct cw_map *map;
+    struct node **nodes;
+    uint32_t count;
+};
 
 /* A pool as one worker sees it. */
 struct pool {
@@ -176,13 +257,20 @@ struct pool {
     struct cw_map *map;
     struct node **nodes; /* in the map's order */
     uint32_t node_count;
+    enum move_phase phase;
+    struct node_set next; /* while keys move: who will have them; nodes that stay are the same */
+    struct era *era;      /* the newest: its state is what holds */
+    struct list eras;
+    bool is_ending;
+    struct list held;    /* clients whose next request waits for another state */
     struct list retired; /* nodes of older maps that still have requests under way */
     struct io_listener *listener;
     struct histogram *latency;
 };
 
-/* Puts a map in the place of the old one; links of nodes that stay are kept. 0 or -ENOMEM. */
-int pool_set_map(struct pool *pool, struct cw_map *map);
+/* Puts a state in the place of the old one; links of nodes that stay, or come, are kept. Clients
+ * that were held go on. 0 or -ENOMEM, then all is as before. */
+int pool_set_state(struct pool *pool, const struct pool_state *state);
 /* Looks at deadlines; whether anything is running that needs a next look. */
 bool pool_tick(struct pool *pool);
 void pool_release(struct pool *pool);
@@ -201,6 +289,7 @@ struct worker {
     struct list dirty_links;   /* have output */
     struct list resumable;     /* clients with requests already read, and room for them again */
     struct list partial;       /* clients that owe the rest of a request, the longest first */
+    struct buffer members;     /* room for the members of a mark */
     struct request *free_requests;
     struct random random;
     uint64_t next_client;
@@ -234,8 +323,9 @@ struct router {
     struct worker **workers;
     uint32_t client_count; /* atomic: of all workers */
     uint64_t started_wall_ms;
-    struct mutex lock;    /* guards maps */
-    struct cw_map **maps; /* the newest of each pool */
+    struct mutex lock;     /* guards what follows */
+    struct state **states; /* the newest of each pool */
+    struct list all_states;
 };
 
 /* ---- clients ----------------------------------------------------------------------------------
@@ -261,7 +351,8 @@ struct client {
     uint64_t requests;
     char name[NAME_LEN_MAX + 1], lib_name[NAME_LEN_MAX + 1], lib_version[NAME_LEN_MAX + 1];
     const struct command *last_command;
-    struct list in_worker, dirty, resumable, partial;
+    uint64_t hold_since_ns; /* while its next request waits for another state; else 0 */
+    struct list in_worker, dirty, resumable, partial, in_held;
 };
 
 /* A request as dispatch sees it. */
@@ -280,6 +371,19 @@ static inline struct slice parsed_arg(const struct parsed *parsed, uint32_t i)
 static inline uint32_t parsed_arg_count(const struct parsed *parsed)
 {
     return parsed->request->arg_count;
+}
+
+/* How many keys it has, the extra one included. */
+static inline uint32_t parsed_key_count(const struct parsed *parsed)
+{
+    return parsed->keys.count + (parsed->keys.extra ? 1 : 0);
+}
+
+/* Key number i; the extra one is the last. */
+static inline struct slice parsed_key(const struct parsed *parsed, uint32_t i)
+{
+    const struct command_key_range *keys = &parsed->keys;
+    return parsed_arg(parsed, i < keys->count ? keys->first + i * keys->step : keys->extra);
 }
 
 void client_accept(void *pool, struct io_conn *conn);
@@ -304,17 +408,57 @@ void client_enqueue(struct client *client, struct request *request);
 /* Puts the client on the list of those that have output. */
 void client_dirty(struct client *client);
 
-/* ---- dispatch and the router's own commands ---------------------------------------------------
+/* ---- dispatch ---------------------------------------------------------------------------------
  */
 
-/* Answers one parsed request or sends it on. */
-void dispatch(struct client *client, struct resp_request *request, const char *bytes);
+/* Answers one parsed request or sends it on. False: it has to wait, and nothing was done. */
+bool dispatch(struct client *client, struct resp_request *request, const char *bytes);
 /* Relays a request to one node. */
 void relay(struct client *client, const struct parsed *parsed, uint32_t node);
 /* Appends the request as an array of bulk strings, whatever form it came in. */
 bool append_request(struct buffer *out, const struct parsed *parsed);
 /* "'a', 'b'"-safe text of bytes from the network: printable, cut at size. */
 const char *printable(struct slice text, char *ret_text, size_t size);
+
+/* ---- keys that move ---------------------------------------------------------------------------
+ */
+
+/* Whether a key that is on a node now will be on another, or have no place. Only while keys move.
+ */
+static inline bool key_moves(const struct pool *pool, struct slice key, const struct node *owner)
+{
+    uint32_t next = cw_locate_key(pool->next.map, key.ptr, key.len);
+    return next == CW_NO_NODE || pool->next.nodes[next] != owner;
+}
+
+/* Whether a request with keys has to be marked: a write while the pool is tracked. */
+static inline bool is_tracked(const struct pool *pool, const struct command *command)
+{
+    return pool->phase == MOVE_TRACKING && (command->flags & COMMAND_WRITE);
+}
+
+/* Appends to the link's output the mark of those keys of a write that move: of the chain, or all
+ * (NULL). *ret_mark is the request to be sent for it; NULL if none of them moves. False when memory
+ * is out; then the output has to be cut back. */
+bool mark_append(struct link *link, const struct parsed *parsed, const struct key_chain *chain,
+                 struct request **ret_mark);
+void mark_answered(struct worker *worker, struct request *mark, const char *reply);
+
+/* Whether a write has to wait because one of its keys moves and the pool is frozen. */
+bool hold_wanted(const struct pool *pool, const struct parsed *parsed);
+/* Stops a client whose next request waits; it stays in client->in. */
+void hold_client(struct client *client);
+/* Lets all clients of a pool go on that wait. */
+void hold_end(struct pool *pool);
+
+/* Keys that begin with "\0cw:" are the router's own: dirty sets, and copies that are not whole. */
+static inline bool is_own_key(struct slice key)
+{
+    return key.len >= 4 && key.ptr[0] == '\0' && memcmp(key.ptr, "\0cw:", 4) == 0;
+}
+
+/* ---- the router's own commands ----------------------------------------------------------------
+ */
 
 /* Whether a text is a word, in any case. */
 bool slice_is(struct slice text, const char *word);

@@ -43,9 +43,10 @@ void link_init(struct link *link, struct node *node, int protocol)
 /* ---- the flight queue -------------------------------------------------------------------------
  */
 
-static bool flight_reserve(struct flight *flight)
+/* Room for a number of requests, fewer than FLIGHT_FIRST_CAPACITY. */
+static bool flight_reserve(struct flight *flight, uint32_t count)
 {
-    if (flight->count < flight->capacity)
+    if (flight->count + count <= flight->capacity)
         return true;
     uint32_t capacity = flight->capacity ? flight->capacity * 2 : FLIGHT_FIRST_CAPACITY;
     struct request **ring = malloc(capacity * sizeof *ring);
@@ -86,8 +87,11 @@ static void fail_flight(struct link *link, const char *text)
 {
     struct node *node = link->node;
     for (uint32_t left = link->flight.count; left > 0; left--) {
+        struct request *request = flight_pop(&link->flight);
+        struct era *era = request->era;
         node->errors++;
-        request_fail(link_worker(link), flight_pop(&link->flight), text);
+        request_fail(link_worker(link), request, text);
+        era_leave(era);
     }
 }
 
@@ -238,19 +242,24 @@ static void greeted(struct link *link, const char *reply, size_t len)
 /* ---- sending ----------------------------------------------------------------------------------
  */
 
-bool link_accepts(struct link *link, char *ret_text, size_t text_size)
+void link_connect(struct link *link)
+{
+    if (link->state == LINK_CLOSED && link->node->health != NODE_DOWN)
+        link_open(link);
+}
+
+bool link_accepts(struct link *link, uint32_t count, char *ret_text, size_t text_size)
 {
     struct node *node = link->node;
-    if (link->state == LINK_CLOSED && node->health != NODE_DOWN)
-        link_open(link);
+    link_connect(link);
     if (link->state != LINK_READY && node->health == NODE_DOWN) {
         node->errors++;
         snprintf(ret_text, text_size, "NODEDOWN node '%s' (%s) %s", node->id, node->address,
                  node->why);
         return false;
     }
-    if (link->flight.count >= link_worker(link)->limits->node_queue_max ||
-        !flight_reserve(&link->flight)) {
+    if (link->flight.count + count > link_worker(link)->limits->node_queue_max ||
+        !flight_reserve(&link->flight, count)) {
         snprintf(ret_text, text_size,
                  "BUSY node '%s' (%s) has %u requests waiting (limits.node_queue)", node->id,
                  node->address, link->flight.count);
@@ -263,6 +272,7 @@ void link_send(struct link *link, struct request *request)
 {
     struct node *node = link->node;
     request->in_flight = true;
+    era_enter(node->pool->era, request);
     request->deadline_ms = now_ms(link) + node->pool->settings->timeout_ms;
     request->written_end = link->written + link->out.len;
     if (link->flight.count == 0)
@@ -329,7 +339,10 @@ static void take_reply(struct link *link, const char *reply, size_t len)
         link_failed(link, "answered what was not asked");
         return;
     }
-    request_answer(link_worker(link), flight_pop(&link->flight), reply, len);
+    struct request *request = flight_pop(&link->flight);
+    struct era *era = request->era;
+    request_answer(link_worker(link), request, reply, len);
+    era_leave(era);
 }
 
 /* Cuts whole replies from bytes. Returns how many bytes were used; the link may be closed then. */

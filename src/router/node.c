@@ -71,6 +71,21 @@ uint32_t node_in_flight(const struct node *node)
     return count;
 }
 
+void node_connect(struct node *node, bool with_resp3)
+{
+    uint32_t count = node->pool->settings->connections * (with_resp3 ? PROTOCOLS : 1);
+    for (uint32_t i = 0; i < count; i++)
+        link_connect(&node->links[i]);
+}
+
+bool node_uses_resp3(const struct node *node)
+{
+    for (uint32_t i = node->pool->settings->connections; i < link_count(node); i++)
+        if (node->links[i].state != LINK_CLOSED)
+            return true;
+    return false;
+}
+
 struct link *node_link(struct node *node, const struct client *client)
 {
     uint32_t connections = node->pool->settings->connections;

@@ -29,6 +29,7 @@ struct request *request_borrow(struct worker *worker, struct client *client, enu
     request->in_flight = request->answered = false;
     request->len = 0;
     request->split = NULL;
+    request->era = NULL;
     request->started_ns = io_now_ns(worker->loop);
     request->pool = client ? client->pool : NULL;
     return request;
@@ -85,6 +86,8 @@ void request_answer(struct worker *worker, struct request *request, const char *
     request->in_flight = false;
     if (request->kind == REQUEST_PART)
         split_part_answered(worker, request, reply, len);
+    else if (request->kind == REQUEST_MARK)
+        mark_answered(worker, request, reply);
     else if (request->kind == REQUEST_SCAN && request->client && reply[0] == '*')
         scan_answered(worker, request, reply, len);
     else
@@ -94,6 +97,11 @@ void request_answer(struct worker *worker, struct request *request, const char *
 void request_fail(struct worker *worker, struct request *request, const char *text)
 {
     char line[640];
+    if (request->kind == REQUEST_MARK) {
+        /* The write behind it fails alike: if the node did it, it did the mark before. */
+        request_return(worker, request);
+        return;
+    }
     int len = snprintf(line, sizeof line, "-%s\r\n", text);
     if ((size_t)len >= sizeof line)
         len = snprintf(line, sizeof line, "-%.600s\r\n", text);

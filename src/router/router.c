@@ -1,7 +1,6 @@
 /*
- * The router: its description, the newest map of each pool, and the two ways to reach the workers
- * from outside, both by posts to their loops: a new map for all, and a visit to one after the
- * other.
+ * The router: its description, and visits to the workers, one after the other, by posts to their
+ * loops. (What all are told at once: state.c.)
  */
 #include "router/internal.h"
 
@@ -44,8 +43,6 @@ static void free_pools(struct router *router)
         free_text(pools[i].username);
         free_text(pools[i].password);
         free_text(pools[i].client_password);
-        if (router->maps)
-            cw_map_unref(&router->maps[i]);
     }
     free((void *)(uintptr_t)pools);
 }
@@ -56,16 +53,17 @@ int router_create(const struct router_options *options, struct router **ret_rout
     if (!router)
         return -ENOMEM;
     mutex_init(&router->lock);
+    list_init(&router->all_states);
     router->options = *options;
     router->options.version = copy_text(options->version);
     struct pool_settings *pools = calloc(options->pool_count, sizeof *pools);
     router->options.pools = pools;
-    router->maps = calloc(options->pool_count, sizeof(struct cw_map *));
+    router->states = calloc(options->pool_count, sizeof(struct state *));
     router->workers = calloc(options->worker_count, sizeof(struct worker *));
-    bool fine = pools && router->maps && router->workers && router->options.version;
+    bool fine = pools && router->states && router->workers && router->options.version;
     for (uint32_t i = 0; fine && i < options->pool_count; i++) {
-        router->maps[i] = cw_map_ref(options->pools[i].map);
-        fine = copy_pool(&pools[i], &options->pools[i]);
+        router->states[i] = state_create_first(router, i, options->pools[i].map);
+        fine = copy_pool(&pools[i], &options->pools[i]) && router->states[i];
     }
     if (!fine) {
         router_destroy(&router);
@@ -81,63 +79,14 @@ void router_destroy(struct router **router_ptr)
     *router_ptr = NULL;
     if (!router)
         return;
+    while (!list_is_empty(&router->all_states))
+        state_destroy(list_entry(router->all_states.next, struct state, in_router));
     free_pools(router);
     free_text(router->options.version);
-    free(router->maps);
+    free(router->states);
     free(router->workers);
     mutex_fini(&router->lock);
     free(router);
-}
-
-/* ---- maps -------------------------------------------------------------------------------------
- */
-
-struct cw_map *router_map(struct router *router, uint32_t pool)
-{
-    mutex_lock(&router->lock);
-    struct cw_map *map = cw_map_ref(router->maps[pool]);
-    mutex_unlock(&router->lock);
-    return map;
-}
-
-struct map_change {
-    struct worker *worker;
-    struct cw_map *map;
-    uint32_t pool;
-};
-
-static void swap_map(void *context)
-{
-    struct map_change *change = context;
-    /* Posts are kept in order, so the last map that was set is the last that is swapped in. */
-    if (pool_set_map(&change->worker->pools[change->pool], change->map) < 0)
-        worker_log(change->worker, 3, "event=map_not_taken reason=\"out of memory\"");
-    cw_map_unref(&change->map);
-    free(change);
-}
-
-int router_set_map(struct router *router, uint32_t pool, struct cw_map *map)
-{
-    int error = 0;
-    mutex_lock(&router->lock);
-    struct cw_map *old = router->maps[pool];
-    router->maps[pool] = cw_map_ref(map);
-    cw_map_unref(&old);
-    for (uint32_t i = 0; i < router->options.worker_count && error == 0; i++) {
-        struct map_change *change = malloc(sizeof *change);
-        if (!change) {
-            error = -ENOMEM;
-            break;
-        }
-        *change = (struct map_change){router->workers[i], cw_map_ref(map), pool};
-        error = io_post(router->workers[i]->loop, swap_map, change);
-        if (error < 0) {
-            cw_map_unref(&change->map);
-            free(change);
-        }
-    }
-    mutex_unlock(&router->lock);
-    return error;
 }
 
 /* ---- visits -----------------------------------------------------------------------------------

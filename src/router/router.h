@@ -106,7 +106,7 @@ enum move_phase {
 
 /* What the workers count; atomic, relaxed. */
 struct move_counters {
-    uint64_t marks;
+    uint64_t marks;        /* keys and elements put into dirty sets */
     uint64_t marks_failed; /* a node answered a mark with an error: what it says is written may not
                               be marked, so the copy is void */
     uint64_t held;         /* writes that waited */
@@ -127,9 +127,15 @@ struct pool_state {
 /* Gives every worker a new state of a pool, swapped in between two turns of its loop; like
  * router_set_map(), which is this with MOVE_NONE. `acked` is called, on some worker's loop, once
  * every worker has the state and every request that any of them began in an earlier one is over
- * (answered, or its connection broken). Copies and references what the state points to. Any thread,
- * one call at a time for a pool, once all workers exist. 0 or -ENOMEM (then nothing was changed).
- */
+ * (answered, or its connection broken). Acknowledgements of a pool come in the order of its states.
+ * `acked` may set the next state. Copies and references what the state points to. Any thread, one
+ * call at a time for a pool, once all workers exist. 0 or -ENOMEM (then nothing was changed). A
+ * worker that has no memory to take a state logs an error and goes on in the one before: `acked` is
+ * then never called, nor is it when the workers end first.
+ *
+ * What is not seen: scripts that write keys they do not declare, and writes with no keys at all,
+ * are neither marked nor held. Commands that write to all nodes (FLUSHALL) are refused while keys
+ * move. An expiry set on a key in `big` is not marked. */
 int router_set_state(struct router *router, uint32_t pool, const struct pool_state *state,
                      io_callback acked, void *context);
 

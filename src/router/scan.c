@@ -56,7 +56,7 @@ void scan_command(struct client *client, const struct parsed *parsed)
     }
     uint32_t number = (uint32_t)(cursor >> CURSOR_BITS);
     struct link *link = node_link(pool->nodes[number], client);
-    if (!link_accepts(link, text, sizeof text)) {
+    if (!link_accepts(link, 1, text, sizeof text)) {
         client_error(client, text);
         return;
     }

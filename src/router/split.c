@@ -13,7 +13,6 @@
 #include <stdlib.h>
 
 #define NO_PART UINT32_MAX
-#define NO_KEY  UINT32_MAX
 
 void split_destroy(struct split **split_ptr)
 {
@@ -103,17 +102,16 @@ static void chain_keys(const struct split *split, const struct key_chains *chain
 
 /* The command with the keys of one part: name, then for each of its keys all `step` arguments. */
 static bool append_part(struct buffer *out, const struct parsed *parsed,
-                        const struct key_chains *chains, uint32_t part)
+                        const struct key_chain *chain)
 {
     const struct command_key_range *keys = &parsed->keys;
-    const uint32_t *next = chains->next;
-    uint32_t first = chains->first[part];
+    const uint32_t *next = chain->next;
     size_t own = 0;
-    for (uint32_t i = first; i != NO_KEY; i = next[i])
+    for (uint32_t i = chain->first; i != NO_KEY; i = next[i])
         own++;
     bool fine = resp_write_array(out, 1 + own * keys->step) &&
                 resp_write_bulk_text(out, parsed->command->name);
-    for (uint32_t i = first; fine && i != NO_KEY; i = next[i]) {
+    for (uint32_t i = chain->first; fine && i != NO_KEY; i = next[i]) {
         for (uint32_t j = 0; fine && j < keys->step; j++) {
             struct slice arg = parsed_arg(parsed, keys->first + i * keys->step + j);
             fine = resp_write_bulk(out, arg.ptr, arg.len);
@@ -124,30 +122,43 @@ static bool append_part(struct buffer *out, const struct parsed *parsed,
 
 static void part_done(struct worker *worker, struct split *split);
 
-/* Sends part number `part`, or answers it with why it cannot be sent. Without chains the command
+/* Appends a part to the link's output, behind its mark if it needs one; or nothing. */
+static bool append_marked(struct link *link, const struct parsed *parsed,
+                          const struct key_chain *chain, struct request **ret_mark)
+{
+    size_t before = link->out.len;
+    bool fine = !is_tracked(link->node->pool, parsed->command) ||
+                mark_append(link, parsed, chain, ret_mark);
+    fine = fine &&
+           (chain ? append_part(&link->out, parsed, chain) : append_request(&link->out, parsed));
+    if (fine)
+        return true;
+    link->out.len = before;
+    if (*ret_mark)
+        request_return(link->node->pool->worker, *ret_mark);
+    return false;
+}
+
+/* Sends part number `part`, or answers it with why it cannot be sent. Without a chain the command
  * goes as it is. */
 static void send_part(struct client *client, const struct parsed *parsed, struct split *split,
-                      uint32_t part, const struct key_chains *chains, struct node *node)
+                      uint32_t part, const struct key_chain *chain, struct node *node)
 {
     char text[512] = "ERR out of memory";
     struct link *link = node_link(node, client);
-    struct request *request = part_create(client->worker, split, part);
+    struct request *mark = NULL, *request = part_create(client->worker, split, part);
     if (!request) {
         part_done(client->worker, split); /* its reply stays empty, which the merge tells */
         return;
     }
-    bool fine = link_accepts(link, text, sizeof text);
-    if (fine) {
-        size_t before = link->out.len;
-        fine = chains ? append_part(&link->out, parsed, chains, part)
-                      : append_request(&link->out, parsed);
-        if (!fine)
-            link->out.len = before;
-    }
-    if (fine)
-        link_send(link, request);
-    else
+    if (!link_accepts(link, 1 + is_tracked(client->pool, parsed->command), text, sizeof text) ||
+        !append_marked(link, parsed, chain, &mark)) {
         request_fail(client->worker, request, text);
+        return;
+    }
+    if (mark)
+        link_send(link, mark);
+    link_send(link, request);
 }
 
 /* The parts are sent while the parent counts one more than there are, so that a part that fails at
@@ -185,9 +196,13 @@ void split_by_keys(struct client *client, const struct parsed *parsed, const uin
                                      split->part_of_key);
     chain_keys(split, &chains);
     begin(client, split);
-    for (uint32_t i = 0; i < pool->node_count; i++)
-        if (part_of_node[i] != NO_PART)
-            send_part(client, parsed, split, part_of_node[i], &chains, pool->nodes[i]);
+    for (uint32_t i = 0; i < pool->node_count; i++) {
+        uint32_t part = part_of_node[i];
+        if (part == NO_PART)
+            continue;
+        const struct key_chain chain = {chains.first[part], chains.next};
+        send_part(client, parsed, split, part, &chain, pool->nodes[i]);
+    }
     part_done(worker, split);
 }
 

@@ -76,7 +76,8 @@ static void close_idle(struct worker *worker)
     uint64_t now = io_now_ms(worker->loop), limit = worker->limits->idle_ms;
     list_for_each (entry, &worker->clients) {
         struct client *client = list_entry(entry, struct client, in_worker);
-        if (limit && now >= client->last_ms + limit && !client->first)
+        if (limit && now >= client->last_ms + limit && !client->first &&
+            list_is_empty(&client->in_held))
             client_close(client);
     }
 }
@@ -111,17 +112,20 @@ void worker_need_tick(struct worker *worker)
 static int pool_start(struct worker *worker, uint32_t index, char *ret_address)
 {
     struct pool *pool = &worker->pools[index];
-    struct cw_map *map = router_map(worker->router, index);
+    struct era *era = &worker->router->states[index]->eras[worker->index];
     pool->worker = worker;
     pool->index = index;
     pool->settings = &worker->router->options.pools[index];
+    list_init(&pool->eras);
+    list_init(&pool->held);
     list_init(&pool->retired);
     pool->latency = calloc(1, sizeof *pool->latency);
-    int error = pool->latency ? pool_set_map(pool, map) : -ENOMEM;
-    cw_map_unref(&map);
-    if (error == 0)
+    int error = pool->latency ? pool_set_state(pool, &era->state->what) : -ENOMEM;
+    if (error == 0) {
+        era_begin(pool, era);
         error = io_listen(worker->loop, pool->settings->listen, client_accept, pool,
                           &pool->listener);
+    }
     if (error < 0)
         snprintf(ret_address, IO_ADDRESS_LEN_MAX, "%s", pool->settings->listen);
     return error;
@@ -201,6 +205,7 @@ void worker_destroy(struct worker **worker_ptr)
     free(worker->part_of_node);
     free(worker->first_key);
     free(worker->next_key);
+    buffer_release(&worker->members);
     free(worker);
 }
 
