@@ -1,7 +1,8 @@
 /*
- * The admin address: status, maps and metrics over HTTP, for reading only. libmicrohttpd on a
- * thread of its own; connections, their memory and their time are bounded. There is no password: it
- * is for loopback, or a network that is trusted.
+ * The admin address: status, maps and metrics over HTTP, and changes of the fleet. libmicrohttpd on
+ * threads of its own, one a connection, so that who waits for the mover keeps nobody else waiting;
+ * connections, their memory and their time are bounded. There is no password: it is for loopback,
+ * or a network that is trusted; web pages in a browser are refused (admin_guard.h).
  *
  *   /                     what is here
  *   /healthz              "ok" while the workers come round
@@ -9,6 +10,7 @@
  *   /v1/status            everything, JSON
  *   /v1/pools             the pools, JSON
  *   /v1/pools/NAME/map    the canonical text of a pool's newest map
+ *   /v1/pools/NAME/…      plans and transitions: admin_change.h
  */
 #ifndef CONTROL_ADMIN_H
 #define CONTROL_ADMIN_H
@@ -16,6 +18,7 @@
 #include "control/snapshot.h"
 
 struct admin;
+struct mover;
 
 struct admin_options {
     const char *address; /* with a port */
@@ -23,6 +26,7 @@ struct admin_options {
     struct router *router;
     const struct fleet *fleet;
     uint32_t worker_count;
+    struct mover *mover; /* outlives the serving; NULL: nothing can be changed */
 };
 
 /* Listens and serves. 0 or a negative errno. */

@@ -15,6 +15,7 @@ struct monitor {
     uint32_t worker_count;
     pthread_mutex_t lock;
     pthread_cond_t changed;
+    bool is_taken;            /* a thread is in monitor_read() */
     bool is_asking;           /* the workers have `pending` until they say done */
     struct snapshot *pending; /* outlives a question that timed out */
 };
@@ -122,7 +123,7 @@ static void done(void *context)
     struct monitor *monitor = context;
     pthread_mutex_lock(&monitor->lock);
     monitor->is_asking = false;
-    pthread_cond_signal(&monitor->changed);
+    pthread_cond_broadcast(&monitor->changed);
     pthread_mutex_unlock(&monitor->lock);
 }
 
@@ -151,6 +152,27 @@ static int wait_done(struct monitor *monitor, const struct timespec *deadline)
     bool is_asking = monitor->is_asking;
     pthread_mutex_unlock(&monitor->lock);
     return is_asking ? -ETIMEDOUT : 0;
+}
+
+/* Threads that ask wait for each other. 0 or -ETIMEDOUT. */
+static int take_turn(struct monitor *monitor, const struct timespec *deadline)
+{
+    int error = 0;
+    pthread_mutex_lock(&monitor->lock);
+    while (monitor->is_taken && error == 0)
+        error = pthread_cond_timedwait(&monitor->changed, &monitor->lock, deadline);
+    bool is_mine = !monitor->is_taken;
+    monitor->is_taken = true;
+    pthread_mutex_unlock(&monitor->lock);
+    return is_mine ? 0 : -ETIMEDOUT;
+}
+
+static void give_turn(struct monitor *monitor)
+{
+    pthread_mutex_lock(&monitor->lock);
+    monitor->is_taken = false;
+    pthread_cond_broadcast(&monitor->changed);
+    pthread_mutex_unlock(&monitor->lock);
 }
 
 static int start_asking(struct monitor *monitor)
@@ -183,21 +205,33 @@ static void add_stores(struct snapshot *snapshot, const struct fleet *fleet)
     }
 }
 
-int monitor_read(struct monitor *monitor, uint32_t timeout_ms, struct snapshot **ret_snapshot)
+/* In turn: `pending` is this thread's and the workers'. */
+static int ask(struct monitor *monitor, const struct timespec *deadline,
+               struct snapshot **ret_snapshot)
 {
-    struct timespec deadline = deadline_in(timeout_ms);
     /* A question that timed out before must come to its end first. */
-    int status = wait_done(monitor, &deadline);
+    int status = wait_done(monitor, deadline);
     if (status == 0)
         status = start_asking(monitor);
     if (status == 0)
-        status = wait_done(monitor, &deadline);
+        status = wait_done(monitor, deadline);
     if (status < 0)
         return status;
     add_stores(monitor->pending, monitor->fleet);
     *ret_snapshot = monitor->pending;
     monitor->pending = NULL;
     return 0;
+}
+
+int monitor_read(struct monitor *monitor, uint32_t timeout_ms, struct snapshot **ret_snapshot)
+{
+    struct timespec deadline = deadline_in(timeout_ms);
+    int status = take_turn(monitor, &deadline);
+    if (status < 0)
+        return status;
+    status = ask(monitor, &deadline, ret_snapshot);
+    give_turn(monitor);
+    return status;
 }
 
 int monitor_create(const struct config *config, struct router *router, const struct fleet *fleet,

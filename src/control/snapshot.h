@@ -48,7 +48,7 @@ int monitor_create(const struct config *config, struct router *router, const str
 /* After the workers have stopped. NULL is fine. */
 void monitor_destroy(struct monitor **monitor);
 
-/* Asks all workers. 0, -ETIMEDOUT or -ENOMEM. One thread at a time. */
+/* Asks all workers. 0, -ETIMEDOUT or -ENOMEM. Any thread; one after the other. */
 int monitor_read(struct monitor *monitor, uint32_t timeout_ms, struct snapshot **ret_snapshot);
 void snapshot_destroy(struct snapshot **snapshot);
 

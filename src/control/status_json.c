@@ -3,6 +3,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 
+#include "control/change_json.h"
 #include "control/version.h"
 
 static const char *engine_name(const struct config_pool *pool)
@@ -66,17 +67,35 @@ static json_t *latency_object(const struct histogram *latency)
                      number(histogram_percentile(latency, 0.999)), "max", number(latency->max));
 }
 
-static json_t *pool_object(const struct snapshot_pool *pool)
+/* The transition that runs or ran last, and how often a node came back without its data. */
+static void add_changes(json_t *object, const char *pool, struct mover *mover, uint32_t index)
+{
+    struct mover_report report;
+    struct mover_loss loss;
+    if (mover_read(mover, index, &report)) {
+        json_object_set_new(object, "transition", change_transition_json(pool, &report));
+        mover_report_release(&report);
+    }
+    mover_read_loss(mover, index, &loss);
+    json_object_set_new(object, "losses",
+                        json_pack("{s:o, s:o, s:o}", "count", number(loss.count), "seen_ms",
+                                  number(loss.seen_ms), "node", change_any_text(loss.node)));
+}
+
+static json_t *pool_object(const struct snapshot_pool *pool, struct mover *mover, uint32_t index)
 {
     json_t *nodes = json_array();
     for (uint32_t i = 0; i < cw_map_node_count(pool->map); i++)
         json_array_append_new(nodes, node_object(pool, i));
-    return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o}", "name", pool->config->name,
-                     "listen", pool->config->listen, "engine", engine_name(pool->config),
-                     "placement", cw_placement_name(cw_map_placement(pool->map)), "generation",
-                     number(cw_map_generation(pool->map)), "workers_at_generation",
-                     number(pool->workers_at_map), "latency_us", latency_object(&pool->latency),
-                     "nodes", nodes);
+    json_t *object = json_pack(
+        "{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o}", "name", pool->config->name, "listen",
+        pool->config->listen, "engine", engine_name(pool->config), "placement",
+        cw_placement_name(cw_map_placement(pool->map)), "generation",
+        number(cw_map_generation(pool->map)), "workers_at_generation", number(pool->workers_at_map),
+        "latency_us", latency_object(&pool->latency), "nodes", nodes);
+    if (object && mover)
+        add_changes(object, pool->config->name, mover, index);
+    return object;
 }
 
 static json_t *worker_object(const struct worker_report *report)
@@ -90,11 +109,12 @@ static json_t *worker_object(const struct worker_report *report)
                      "bytes_out", number(report->bytes_out));
 }
 
-bool status_print_json(const struct snapshot *snapshot, double uptime_seconds, struct buffer *out)
+bool status_print_json(const struct snapshot *snapshot, double uptime_seconds, struct mover *mover,
+                       struct buffer *out)
 {
     json_t *pools = json_array(), *workers = json_array();
     for (size_t i = 0; i < snapshot->pool_count; i++)
-        json_array_append_new(pools, pool_object(&snapshot->pools[i]));
+        json_array_append_new(pools, pool_object(&snapshot->pools[i], mover, (uint32_t)i));
     for (uint32_t i = 0; i < snapshot->worker_count; i++)
         json_array_append_new(workers, worker_object(&snapshot->workers[i]));
     return print(json_pack("{s:s, s:f, s:o, s:o, s:o}", "version", CLOCKWISE_VERSION,

@@ -7,8 +7,11 @@
 #include "base/buffer.h"
 #include "control/snapshot.h"
 
-/* False when memory is out. */
-bool status_print_json(const struct snapshot *snapshot, double uptime_seconds, struct buffer *out);
+struct mover;
+
+/* False when memory is out. With a mover (else NULL) pools have their transition and losses. */
+bool status_print_json(const struct snapshot *snapshot, double uptime_seconds, struct mover *mover,
+                       struct buffer *out);
 bool pools_print_json(const struct config *config, struct router *router, struct buffer *out);
 
 #endif

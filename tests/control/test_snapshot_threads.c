@@ -104,7 +104,7 @@ static void a_snapshot_prints_as_json_and_as_metrics(void **state)
     struct buffer out = BUFFER_INIT;
     assert_int_equal(crew_start(stage->crew), 0);
     assert_int_equal(monitor_read(stage->monitor, 20000, &snapshot), 0);
-    assert_true(status_print_json(snapshot, 1.5, &out));
+    assert_true(status_print_json(snapshot, 1.5, NULL, &out));
     assert_true(pools_print_json(stage->config, crew_router(stage->crew), &out));
     metrics_print(snapshot, &(struct metrics_router){1.5, 2}, &out);
     buffer_append(&out, "", 1);
@@ -138,8 +138,8 @@ static void ask_admin(const char *text, const char *question, char *ret_answer, 
 static void the_admin_address_says_when_a_worker_is_stuck(void **state)
 {
     struct stage *stage = *state;
-    struct admin_options options = {"127.0.0.1:0", stage->config, crew_router(stage->crew),
-                                    stage->fleet, 2};
+    struct admin_options options = {
+        "127.0.0.1:0", stage->config, crew_router(stage->crew), stage->fleet, 2, NULL};
     struct admin *admin = NULL;
     char answer[4096];
     assert_int_equal(admin_create(&options, &admin), 0);
