@@ -70,7 +70,7 @@ static struct mover_change mover_change_of(const struct asking *asking, const st
         .generation = cw_map_generation(wanted->map),
         .nodes = wanted->change.nodes,
         .node_count = wanted->change.count,
-        .placement = wanted->change.placement,
+        .to = wanted->change.to,
         .is_deep = wanted->request.is_deep,
         .may_purge = wanted->request.may_purge,
         .no_copy = wanted->request.no_copy,

@@ -48,7 +48,6 @@ static bool check_engine(const struct making *making)
                          making->pool->name, is, wanted, is);
 }
 
-/* A number of the placement: fixed while the placement stays, the usual one when it changes. */
 static bool check_fixed(const struct making *making, const char *name, uint64_t wanted, uint64_t is)
 {
     if (!wanted || wanted == is)
@@ -76,15 +75,17 @@ static bool check_placement(const struct making *making)
     enum cw_placement is = cw_map_placement(map), wanted = is;
     if (request->placement && cw_placement_find(request->placement, &wanted) != CW_OK)
         return unknown_placement(making, request->placement);
-    making->change->placement = wanted == is ? -1 : (int)wanted;
-    bool is_new = wanted != is;
-    if (wanted == CW_PLACEMENT_SLOTS &&
-        !check_fixed(making, "slots", request->slots,
-                     is_new ? CW_SLOT_COUNT : cw_map_slot_count(map)))
-        return false;
-    return wanted != CW_PLACEMENT_RING ||
-           check_fixed(making, "tokens", request->tokens,
-                       is_new ? CW_TOKENS_PER_WEIGHT : map->tokens_per_weight);
+    if (wanted != is) {
+        making->change->placement = (int)wanted;
+        return wanted != CW_PLACEMENT_PROFILE ||
+               change_refuse(making->problem, -EINVAL,
+                             "a pool cannot change to a profile while it runs; make a new pool "
+                             "with the profile and move the data with its clients");
+    }
+    if (is == CW_PLACEMENT_SLOTS)
+        return check_fixed(making, "slots", request->slots, cw_map_slot_count(map));
+    return is != CW_PLACEMENT_RING ||
+           check_fixed(making, "tokens", request->tokens, map->tokens_per_weight);
 }
 
 /* ---- the list of nodes ----------------------------------------------------------------------- */
@@ -405,13 +406,38 @@ static bool check_result(const struct making *making)
     return true;
 }
 
+/* Another placement knows nothing of the map that there is. */
+static bool make_map(const struct making *making)
+{
+    struct change *change = making->change;
+    const struct change_request *request = making->request;
+    struct cw_error error = {0};
+    if (change->placement < 0)
+        return true;
+    bool is_slots = change->placement == CW_PLACEMENT_SLOTS;
+    bool is_ring = change->placement == CW_PLACEMENT_RING;
+    struct cw_map_options options = {
+        .placement = (enum cw_placement)change->placement,
+        .nodes = change->nodes,
+        .node_count = change->count,
+        .generation = cw_map_generation(making->pool->map) + 1,
+        .slot_count = is_slots ? (uint32_t)request->slots : 0,
+        .tokens_per_weight = is_ring ? (uint32_t)request->tokens : 0,
+    };
+    int status = cw_map_create(&options, &change->to, &error);
+    if (status == CW_OK)
+        return true;
+    return change_refuse(making->problem, status == CW_ENOMEM ? -ENOMEM : -EINVAL, "%s",
+                         error.message);
+}
+
 bool change_make(const struct change_pool *pool, const struct change_request *request,
                  struct change *ret_change, struct change_problem *ret_problem)
 {
     struct change change = {.kind = TRANSITION_CHANGE, .placement = -1};
     struct making making = {pool, request, &change, ret_problem};
     if (!check_generation(&making) || !check_engine(&making) || !check_placement(&making) ||
-        !make_nodes(&making) || !check_result(&making)) {
+        !make_nodes(&making) || !check_result(&making) || !make_map(&making)) {
         change_release(&change);
         return false;
     }
@@ -421,6 +447,7 @@ bool change_make(const struct change_pool *pool, const struct change_request *re
 
 void change_release(struct change *change)
 {
+    cw_map_unref(&change->to);
     for (size_t i = 0; i < change->address_count; i++)
         free(change->addresses[i]);
     free(change->addresses);

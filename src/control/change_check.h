@@ -13,7 +13,9 @@ struct change {
     enum transition_kind kind;
     struct cw_node *nodes; /* of the new map; texts are the map's, the request's, or `addresses` */
     size_t count;
-    int placement;       /* enum cw_placement; negative: the same */
+    int placement;       /* enum cw_placement to change to; negative: the same */
+    struct cw_map *to;   /* the new map, made for another placement; NULL: what follows with `nodes`
+                          */
     const char *dead_id; /* NULL unless DEAD */
     char **addresses;    /* of embedded nodes that come; address_count of them */
     size_t address_count;
@@ -27,7 +29,7 @@ struct change_pool {
 };
 
 /* False with a reason and a remedy. What is filled is valid while map and request live. O(nodes log
- * nodes). */
+ * nodes), and making a map of another placement. */
 bool change_make(const struct change_pool *pool, const struct change_request *request,
                  struct change *ret_change, struct change_problem *ret_problem);
 void change_release(struct change *change);

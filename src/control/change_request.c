@@ -23,7 +23,7 @@ bool change_refuse(struct change_problem *problem, int status, const char *forma
 /* ---- one value ------------------------------------------------------------------------------- */
 
 /* A key of a JSON object: what it is, and where it goes. */
-enum value_type { VALUE_TEXT, VALUE_NUMBER, VALUE_FLAG, VALUE_WEIGHT, VALUE_OTHER };
+enum value_type { VALUE_TEXT, VALUE_NUMBER, VALUE_COUNT, VALUE_FLAG, VALUE_WEIGHT, VALUE_OTHER };
 
 typedef bool (*value_reader)(const json_t *value, void *target, struct change_problem *problem);
 
@@ -67,6 +67,7 @@ static bool read_value(const struct key *key, const json_t *value, void *target,
         *(const char **)at = json_string_value(value);
         return true;
     case VALUE_NUMBER: return read_number(key->name, value, INT64_MAX, at, problem);
+    case VALUE_COUNT: return read_number(key->name, value, UINT32_MAX, at, problem);
     case VALUE_FLAG:
         if (!json_is_boolean(value))
             return change_refuse(problem, -EINVAL, "'%s' is neither true nor false; say which",
@@ -248,8 +249,8 @@ static const struct key request_keys[] = {
     {"dead", VALUE_TEXT, offsetof(struct change_request, dead), NULL},
     {"placement", VALUE_TEXT, offsetof(struct change_request, placement), NULL},
     {"engine", VALUE_TEXT, offsetof(struct change_request, engine), NULL},
-    {"slots", VALUE_NUMBER, offsetof(struct change_request, slots), NULL},
-    {"tokens", VALUE_NUMBER, offsetof(struct change_request, tokens), NULL},
+    {"slots", VALUE_COUNT, offsetof(struct change_request, slots), NULL},
+    {"tokens", VALUE_COUNT, offsetof(struct change_request, tokens), NULL},
     {"generation", VALUE_NUMBER, offsetof(struct change_request, generation), NULL},
     {"deep", VALUE_FLAG, offsetof(struct change_request, is_deep), NULL},
     {"purge", VALUE_FLAG, offsetof(struct change_request, may_purge), NULL},

@@ -91,6 +91,16 @@ static void every_wish_becomes_its_change(void **state)
                 "placement slots to ring");
 }
 
+static void another_placement_gets_its_map_made(void **state)
+{
+    struct tried tried = try_it("{\"placement\":\"ring\",\"tokens\":7}", false);
+    assert_true(tried.ok);
+    assert_int_equal(cw_map_placement(tried.change.to), CW_PLACEMENT_RING);
+    assert_int_equal(cw_map_generation(tried.change.to), 2);
+    assert_int_equal(cw_map_node_count(tried.change.to), 3);
+    release(&tried);
+}
+
 static void a_file_with_one_new_address_replaces_that_node(void **state)
 {
     assert_made("{\"nodes\":[" NODE_A "," NODE_C ",{\"id\":\"b\",\"address\":\"h:9\",\"zone\":"
@@ -123,7 +133,9 @@ static void what_is_fixed_for_a_pools_life_is_refused(void **state)
     assert_refused("{\"nodes\":[" NODE_A "],\"slots\":1024}", -EINVAL, "write slots: 16384");
     assert_refused("{\"nodes\":[" NODE_A "],\"engine\":\"embedded\"}", -EINVAL,
                    "never changes it to embedded; write engine: redis");
-    assert_refused("{\"placement\":\"ring\",\"tokens\":7}", -EINVAL, "write tokens: 160");
+    assert_refused("{\"placement\":\"profile\"}", -EINVAL, "cannot change to a profile");
+    assert_refused("{\"placement\":\"ring\",\"tokens\":70000}", -EINVAL, "tokens");
+    assert_refused("{\"placement\":\"jump\"}", -EINVAL, "jump");
     assert_refused("{\"placement\":\"rings\"}", -EINVAL, "use ring");
 }
 
@@ -282,6 +294,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_wish_becomes_its_change),
+        cmocka_unit_test(another_placement_gets_its_map_made),
         cmocka_unit_test(a_file_with_one_new_address_replaces_that_node),
         cmocka_unit_test(what_is_as_wanted_is_no_change),
         cmocka_unit_test(removing_every_node_is_refused),
