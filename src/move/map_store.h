@@ -91,7 +91,10 @@ struct map_store_ops {
     void (*close)(struct map_store *store);
 };
 
-/* Frees a record that load() made, with its references. Nulls the pointer; NULL is fine. */
+/* A record with memory and references of its own, or NULL when memory is out. */
+struct map_record *map_record_copy(const struct map_record *record);
+/* Frees a record that load() or map_record_copy() made, with its references. Nulls the pointer;
+ * NULL is fine. */
 void map_record_destroy(struct map_record **record);
 
 /* "tracking"; static storage. */
