@@ -457,6 +457,13 @@ static inline bool is_own_key(struct slice key)
     return key.len >= 4 && key.ptr[0] == '\0' && memcmp(key.ptr, "\0cw:", 4) == 0;
 }
 
+/* Appends a node's array of keys without those that clients must not see. False when it is no such
+ * array or memory is out. The request was sent to that node. */
+bool shown_append_keys(struct buffer *out, const struct request *request, uint32_t node,
+                       struct slice array);
+/* Whether the reply is a key that clients must not see. */
+bool shown_is_hidden(const struct request *request, uint32_t node, struct slice reply);
+
 /* ---- the router's own commands ----------------------------------------------------------------
  */
 

@@ -63,7 +63,7 @@ static struct request *part_create(struct worker *worker, struct split *split, u
         return NULL;
     request->pool = split->parent->pool;
     request->split = split;
-    request->part = part;
+    request->part = part; /* of a command to all nodes: the node's number */
     return request;
 }
 
@@ -340,11 +340,27 @@ static void part_done(struct worker *worker, struct split *split)
     buffer_release(&whole);
 }
 
+/* Keeps the reply of a part, but for keys that clients must not see. What can't be kept, for want
+ * of memory, leaves the part empty. */
+static void keep_reply(struct split *split, const struct request *part, const char *reply,
+                       size_t len)
+{
+    struct buffer *kept = &split->replies[part->part];
+    bool is_listing = split->merge == MERGE_CONCAT && part->era && reply[0] != '-';
+    bool is_one_key = split->merge == MERGE_ANY && part->era;
+    if (is_listing && !shown_append_keys(kept, part, part->part, (struct slice){reply, len}))
+        buffer_clear(kept);
+    else if (is_one_key && shown_is_hidden(part, part->part, (struct slice){reply, len}))
+        resp_write_null(kept, split->parent->client->protocol);
+    else if (!is_listing)
+        buffer_append(kept, reply, len);
+}
+
 void split_part_answered(struct worker *worker, struct request *part, const char *reply, size_t len)
 {
     struct split *split = part->split;
     if (split->parent->client)
-        buffer_append(&split->replies[part->part], reply, len);
+        keep_reply(split, part, reply, len);
     part->split = NULL;
     request_return(worker, part);
     part_done(worker, split);
