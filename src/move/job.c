@@ -107,7 +107,7 @@ void job_fail(struct job *job, enum job_result result, const char *format, ...)
     if (job->is_ended)
         return;
     job->is_ended = true;
-    job->end.result = result;
+    job->end.result = job->is_lossy && result == JOB_FAILED ? JOB_VOID : result;
     va_start(list, format);
     vsnprintf(job->end.problem, sizeof job->end.problem, format, list);
     va_end(list);

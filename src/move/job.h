@@ -94,7 +94,8 @@ struct job *job_open_set(struct move *move, uint32_t source, struct slice set, j
                          void *context);
 /* Empties a dirty set to which nobody adds any more and brings each key (or element of a big key)
  * in it to the target: copied, or deleted there when it is gone. JOB_VOID if the sentinel is
- * missing or fewer members came than there were. Keys drained are put into `drained` (may be NULL),
+ * missing or fewer members came than there were, or if it fails after marks were taken; JOB_REFUSED
+ * then also means that marks are lost. Keys drained are put into `drained` (may be NULL),
  * for verification. The set is deleted. */
 struct job *job_drain(struct move *move, uint32_t source, struct slice set,
                       struct key_list *drained, job_done done, void *context);

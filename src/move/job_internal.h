@@ -32,6 +32,7 @@ struct job {
     void (*then)(struct job *job); /* when the timer fires; NULL: nothing is waited for */
     uint32_t depth;                /* callbacks on the stack */
     bool is_starting, is_ended, is_told, is_stopped;
+    bool is_lossy; /* what it was about is lost when it fails: JOB_FAILED becomes JOB_VOID */
 };
 
 /* A zeroed job of the kind, entered; NULL when memory is out. */

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
+
 struct big_keys {
     uint32_t references; /* atomic */
     size_t count;
@@ -99,4 +101,10 @@ bool big_keys_has(const struct big_keys *keys, struct slice key)
 size_t big_keys_count(const struct big_keys *keys)
 {
     return keys ? keys->count : 0;
+}
+
+struct slice big_keys_at(const struct big_keys *keys, size_t index)
+{
+    CW_ASSERT(index < keys->count);
+    return keys->keys[index];
 }

@@ -23,5 +23,7 @@ void big_keys_unref(struct big_keys **keys);
 /* O(log count). NULL: no keys. */
 bool big_keys_has(const struct big_keys *keys, struct slice key);
 size_t big_keys_count(const struct big_keys *keys);
+/* The key number `index`, which is less than the count; valid as long as the list. */
+struct slice big_keys_at(const struct big_keys *keys, size_t index);
 
 #endif

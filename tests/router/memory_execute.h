@@ -81,6 +81,7 @@ static const struct memory_command memory_commands[] = {
     {"SPOP", -2, MEMORY_WRITES, memory_spop},
     {"SCARD", 2, 0, memory_scard},
     {"SISMEMBER", 3, 0, memory_sismember},
+    {"SMISMEMBER", -3, 0, memory_smismember},
     {"SMEMBERS", 2, 0, memory_smembers},
     {"SSCAN", -3, 0, memory_sscan},
 };

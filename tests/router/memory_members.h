@@ -194,6 +194,17 @@ static inline void memory_sismember(struct memory_call *call)
         resp_write_integer(call->out, member != NULL);
 }
 
+static inline void memory_smismember(struct memory_call *call)
+{
+    struct memory_item *item;
+    if (!memory_typed(call, MEMORY_SET, &item))
+        return;
+    resp_write_array(call->out, call->count - 2);
+    for (uint32_t i = 2; i < call->count; i++)
+        resp_write_integer(call->out,
+                           item && memory_dict_find(&item->value.members, memory_arg(call, i)));
+}
+
 static inline void memory_smembers(struct memory_call *call)
 {
     struct memory_item *item;
