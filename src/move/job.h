@@ -103,11 +103,19 @@ struct job *job_drain(struct move *move, uint32_t source, struct slice set,
  * Elements written meanwhile are in the dirty set. */
 struct job *job_copy_big(struct move *move, uint32_t source, struct slice key, job_done done,
                          void *context);
-/* Compares type, length and expiry of keys on source and target. */
+/* Compares type, length and expiry of keys on source and target. The list stays as it is until the
+ * job has ended; keys in it that do not move are passed over. */
 struct job *job_verify(struct move *move, uint32_t source, const struct key_list *keys,
                        job_done done, void *context);
-/* Compares everything that moves from the source, contents and all, element by element; keys that
- * differ are put into `differ`: they may just have been written, and are compared again later. */
+/* The same with the values, element by element; keys that differ are put into `differ` (may be
+ * NULL). */
+struct job *job_verify_values(struct move *move, uint32_t source, const struct key_list *keys,
+                              struct key_list *differ, job_done done, void *context);
+/* Compares everything that moves from the source, contents and all, element by element, and looks
+ * for keys on the targets that the source does not have. Keys that differ are put into `differ`:
+ * they may just have been written, and are compared again later; so the job ends with JOB_DONE, its
+ * problem names the first one. What is not compared: in a stream, which elements are pending in a
+ * group (only that there are no more of them); with by_value, values of modules. */
 struct job *job_verify_deep(struct move *move, uint32_t source, struct key_list *differ,
                             job_done done, void *context);
 /* What is to be removed from a node. */
