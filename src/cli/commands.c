@@ -9,7 +9,7 @@
 
 const struct cli_command *const cli_commands[] = {
     &command_serve,  &command_locate, &command_plan, &command_compare,
-    &command_status, &command_help,   NULL,
+    &command_import, &command_status, &command_help, NULL,
 };
 
 static const struct cli_command *find_command(const char *name)
