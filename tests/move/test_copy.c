@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "move/copier.h"
 #include "move/move_world.h"
 
 static void fill(struct world *world, uint64_t writes, uint64_t keys)
@@ -184,6 +185,17 @@ static void test_big_keys_are_found_and_not_copied(void **state)
     world_end(&world);
 }
 
+/* How many values were dumped and not restored yet, at most. */
+static int dumped, dumped_max;
+
+static void count_dumped(void *context, struct memory_call *call)
+{
+    (void)context;
+    dumped += memory_arg_is(call, 0, "DUMP");
+    dumped -= memory_arg_is(call, 0, "RESTORE");
+    dumped_max = dumped > dumped_max ? dumped : dumped_max;
+}
+
 static void test_many_large_values_are_dumped_in_portions(void **state)
 {
     (void)state;
@@ -194,7 +206,11 @@ static void test_many_large_values_are_dumped_in_portions(void **state)
         snprintf(start, sizeof start, "s%d-", i);
         set_long(&world, world_name(&world, start, key), 300000);
     }
+    dumped = dumped_max = 0;
+    world.nodes[0]->before = world.nodes[3]->before = count_dumped;
     world_copy_all(&world);
+    assert_int_equal(dumped, 0);
+    assert_in_range(dumped_max, 2, COPIER_PORTION_BYTES / 300000 + 1);
     assert_int_equal(memory_size(world.nodes[3]), 40);
     assert_int_equal(world_count_wrong(&world), 0);
     world_end(&world);
