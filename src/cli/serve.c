@@ -29,6 +29,7 @@ static const struct {
 } overrides[] = {
     {"data-dir", "data_dir", SECTION_TOP},
     {"admin", "admin", SECTION_TOP},
+    {"map-store", "map_store", SECTION_TOP},
     {"workers", "workers", SECTION_TOP},
     {"listen", "listen", SECTION_POOL},
 };
@@ -115,6 +116,7 @@ static const struct cli_option options[] = {
     {"data-dir", 'd', "FOLDER", "Where embedded nodes keep their data (data_dir)."},
     {"listen", 'l', "ADDRESS", "Where Redis clients are served (listen of the only pool)."},
     {"admin", 0, "ADDRESS", "Where status and metrics are served (admin); off: nowhere."},
+    {"map-store", 0, "FOLDER", "Where maps are kept (map_store); off: nowhere."},
     {"workers", 'w', "N", "Threads that serve clients (workers)."},
     {"check", 0, NULL, "Read the configuration, say ok or what is wrong, and end."},
     {NULL, 0, NULL, NULL},

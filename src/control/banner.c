@@ -13,17 +13,18 @@
 /* A terminal shows so many at most; the rest can be had from `clockwise status`. */
 enum { NODES_SHOWN_MAX = 32 };
 
-static void print_nodes(const struct config_pool *pool, bool has_color, struct buffer *out)
+static void print_nodes(const struct config_pool *pool, const struct cw_map *map, bool has_color,
+                        struct buffer *out)
 {
     static const char *const titles[] = {"NODE", ">WEIGHT", ">SHARE", "ZONE", "ADDRESS", NULL};
     struct table table;
-    uint32_t count = cw_map_node_count(pool->map);
+    uint32_t count = cw_map_node_count(map);
     table_init(&table, titles, has_color);
     for (uint32_t i = 0; i < count && i < NODES_SHOWN_MAX; i++) {
-        const struct cw_node *node = cw_map_node(pool->map, i);
+        const struct cw_node *node = cw_map_node(map, i);
         table_cell(&table, node->id);
         table_cellf(&table, "%" PRIu32, node->weight);
-        table_cellf(&table, "%.2f %%", cw_map_share(pool->map, i) * 100);
+        table_cellf(&table, "%.2f %%", cw_map_share(map, i) * 100);
         table_cell(&table, *node->zone ? node->zone : "-");
         table_cell(&table, pool->engine == ENGINE_EMBEDDED ? "in this process" : node->address);
     }
@@ -62,22 +63,32 @@ static void print_what_to_try(const struct config *config, const char *listen, c
     buffer_append_text(out, "\n");
 }
 
-void banner_print(const struct config *config, const char *const *listen, const char *admin,
+static void print_pool(const struct config *config, const struct config_pool *pool,
+                       const struct banner_pool *state, bool has_color, struct buffer *out)
+{
+    buffer_printf(out, "\npool %s listens on %s (redis), placement %s, %s nodes\n", pool->name,
+                  state->listen, cw_map_placement_name(state->map),
+                  pool->engine == ENGINE_EMBEDDED ? "embedded" : "redis");
+    if (pool->engine == ENGINE_EMBEDDED)
+        buffer_printf(out, "data in %s/%s\n", config->data_dir, pool->name);
+    print_nodes(pool, state->map, has_color, out);
+    if (state->difference)
+        buffer_printf(out,
+                      "  The map is the stored one, generation %" PRIu64
+                      "; the configuration differs: %s.\n"
+                      "  To make the map like the file: clockwise apply FILE\n",
+                      cw_map_generation(state->map), state->difference);
+}
+
+void banner_print(const struct config *config, const struct banner_pool *pools, const char *admin,
                   bool has_color, struct buffer *out)
 {
     buffer_printf(out, "clockwise " CLOCKWISE_VERSION ", %" PRIu32 " worker%s\n",
                   config_worker_count(config), config_worker_count(config) == 1 ? "" : "s");
-    for (size_t i = 0; i < config->pool_count; i++) {
-        const struct config_pool *pool = &config->pools[i];
-        buffer_printf(out, "\npool %s listens on %s (redis), placement %s, %s nodes\n", pool->name,
-                      listen[i], cw_placement_name(cw_map_placement(pool->map)),
-                      pool->engine == ENGINE_EMBEDDED ? "embedded" : "redis");
-        if (pool->engine == ENGINE_EMBEDDED)
-            buffer_printf(out, "data in %s/%s\n", config->data_dir, pool->name);
-        print_nodes(pool, has_color, out);
-    }
+    for (size_t i = 0; i < config->pool_count; i++)
+        print_pool(config, &config->pools[i], &pools[i], has_color, out);
     if (admin)
         buffer_printf(out, "\nadmin listens on http://%s\n", admin);
-    print_what_to_try(config, listen[0], admin, out);
+    print_what_to_try(config, pools[0].listen, admin, out);
     buffer_append_text(out, "\n");
 }

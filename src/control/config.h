@@ -88,6 +88,10 @@ const struct config_pool *config_find_pool(const struct config *config, const ch
 
 /* ---- to the router --------------------------------------------------------------------------- */
 
+/* The folder of the map store; NULL: there is none ("off"). The caller frees it with free() and may
+ * take NULL for "off" only when *ret_is_off says so: else memory is out. */
+char *config_map_folder(const struct config *config, bool *ret_is_off);
+
 /* The number of workers, where 0 was asked for. */
 uint32_t config_worker_count(const struct config *config);
 

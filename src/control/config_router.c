@@ -142,6 +142,18 @@ int config_make_maps(struct config *config, struct problems *problems)
 
 /* ---- to the router --------------------------------------------------------------------------- */
 
+char *config_map_folder(const struct config *config, bool *ret_is_off)
+{
+    const char *folder = config->map_store_file;
+    char *path = NULL;
+    *ret_is_off = folder && strcmp(folder, "off") == 0;
+    if (*ret_is_off)
+        return NULL;
+    if (folder)
+        return strdup(folder);
+    return asprintf(&path, "%s/maps", config->data_dir) < 0 ? NULL : path;
+}
+
 uint32_t config_worker_count(const struct config *config)
 {
     if (config->workers > 0)

@@ -1,6 +1,7 @@
 /*
- * In the order of dependence: what is looked at before, the embedded nodes, the workers that use
- * them (made), the admin address that asks the workers, the workers (started).
+ * In the order of dependence: what is looked at before, the stored maps, the embedded nodes, the
+ * workers that use them (made), the mover that tells the workers what to do, the admin address that
+ * asks both, the workers (started).
  */
 #include "control/serve.h"
 
@@ -18,15 +19,22 @@
 #include "control/fleet.h"
 #include "control/log.h"
 #include "control/preflight.h"
+#include "control/runner.h"
+#include "control/stored_maps.h"
 #include "control/table.h"
 #include "control/version.h"
 #include "control/address_check.h"
+#include "move/mover.h"
 #include "router/router.h"
 
 struct serving {
     const struct config *config;
+    struct runner runner; /* the mover's, and of what the map store answers */
+    struct stored_maps maps;
     struct fleet *fleet;
+    struct router_options options;
     struct crew *crew;
+    struct mover *mover;
     struct admin *admin; /* NULL: off */
     char *message;
 };
@@ -68,32 +76,105 @@ static int declare_commands(struct serving *serving)
     return 0;
 }
 
+static int open_maps(struct serving *serving)
+{
+    int status = runner_init(&serving->runner);
+    if (status < 0)
+        return fail(serving, status, "cannot make a loop");
+    status = stored_maps_open(serving->config, serving->runner.loop, &serving->maps,
+                              serving->message);
+    if (status == 0)
+        stored_maps_warn(&serving->maps, serving->config);
+    return status;
+}
+
+/* A transition under way needs the nodes of its other map too. */
+static int add_nodes_of_transitions(struct serving *serving)
+{
+    int status = 0;
+    for (uint32_t i = 0; i < serving->maps.pool_count; i++) {
+        const struct map_record *record = serving->maps.records[i];
+        const struct transition_info *info = record ? record->transition : NULL;
+        const struct cw_map *maps[] = {info ? info->from : NULL, info ? info->to : NULL};
+        for (size_t j = 0; info && j < 2; j++)
+            for (uint32_t k = 0; status == 0 && k < cw_map_node_count(maps[j]); k++)
+                status = fleet_node_begin(serving->fleet, i, cw_map_node(maps[j], k),
+                                          serving->message, SERVE_MESSAGE_SIZE);
+    }
+    return status;
+}
+
 static int start_fleet(struct serving *serving)
 {
-    int status = fleet_create(serving->config, &serving->fleet, serving->message);
+    int status = fleet_create(serving->config, serving->maps.maps, &serving->fleet,
+                              serving->message);
+    if (status == 0)
+        status = add_nodes_of_transitions(serving);
     if (status < 0)
         return status;
     status = fleet_start(serving->fleet);
     return status < 0 ? fail(serving, status, "cannot start a thread") : 0;
 }
 
+/* The router's settings, with the stored maps. */
+static int make_options(struct serving *serving)
+{
+    struct router_options *options = &serving->options;
+    int status = config_to_router(serving->config, options);
+    if (status < 0)
+        return fail(serving, status, "cannot start");
+    struct pool_settings *pools = (struct pool_settings *)(uintptr_t)options->pools;
+    for (uint32_t i = 0; i < options->pool_count; i++)
+        pools[i].map = serving->maps.maps[i];
+    options->version = CLOCKWISE_VERSION;
+    options->log = log_line;
+    return 0;
+}
+
 /* Binds every pool's address; nobody is answered before the crew starts. */
 static int make_crew(struct serving *serving)
 {
-    struct router_options options;
     char address[IO_ADDRESS_LEN_MAX] = "";
-    int status = config_to_router(serving->config, &options);
+    int status = make_options(serving);
     if (status < 0)
-        return fail(serving, status, "cannot start");
-    options.version = CLOCKWISE_VERSION;
-    options.log = log_line;
-    status = crew_create(&options, &serving->crew, address);
-    free((void *)(uintptr_t)options.pools);
+        return status;
+    status = crew_create(&serving->options, &serving->crew, address);
     if (status < 0 && address[0])
         preflight_explain_listen(address, status, "listen", serving->message, SERVE_MESSAGE_SIZE);
     else if (status < 0)
         return fail(serving, status, "cannot make the workers");
     return status;
+}
+
+static int begin_node(void *context, uint32_t pool, const struct cw_node *node, char *ret_problem,
+                      size_t problem_size)
+{
+    return fleet_node_begin(context, pool, node, ret_problem, problem_size);
+}
+
+static void end_node(void *context, uint32_t pool, const char *node_id)
+{
+    fleet_node_end(context, pool, node_id);
+}
+
+static int start_mover(struct serving *serving)
+{
+    struct mover_options options = {
+        .router = crew_router(serving->crew),
+        .loop = serving->runner.loop,
+        .store = serving->maps.store,
+        .pools = serving->options.pools,
+        .pool_count = serving->options.pool_count,
+        .log = log_line,
+        .node_begin = begin_node,
+        .node_end = end_node,
+        .context = serving->fleet,
+    };
+    int status = mover_create(&options, serving->maps.records, &serving->mover);
+    if (status < 0)
+        return fail(serving, status, "cannot make the mover");
+    status = runner_start(&serving->runner, "mover");
+    return status < 0 ? fail(serving, status, "cannot start a thread") : 0;
 }
 
 static int start_crew(struct serving *serving)
@@ -111,6 +192,7 @@ static int start_admin(struct serving *serving)
         .router = crew_router(serving->crew),
         .fleet = serving->fleet,
         .worker_count = config_worker_count(config),
+        .mover = serving->mover,
     };
     if (strcmp(config->admin, "off") == 0)
         return 0;
@@ -134,9 +216,13 @@ static int start(struct serving *serving)
     if (status == 0)
         status = declare_commands(serving);
     if (status == 0)
+        status = open_maps(serving);
+    if (status == 0)
         status = start_fleet(serving);
     if (status == 0)
         status = make_crew(serving);
+    if (status == 0)
+        status = start_mover(serving);
     if (status == 0)
         status = start_admin(serving);
     if (status == 0)
@@ -144,13 +230,21 @@ static int start(struct serving *serving)
     return status;
 }
 
-/* The admin address first, for it asks the workers; the nodes last, for the workers use them. */
+/* The admin address first, for it asks the others; then the mover's thread, so that nothing is
+ * begun any more; the workers before the mover, whose counters and callbacks they have; the nodes
+ * last, for all of these use them. */
 static void stop(struct serving *serving)
 {
     admin_stop(serving->admin);
+    runner_stop(&serving->runner);
     crew_destroy(&serving->crew);
+    if (serving->mover)
+        mover_destroy(&serving->mover);
+    stored_maps_close(&serving->maps);
+    runner_release(&serving->runner);
     fleet_destroy(&serving->fleet);
     admin_destroy(&serving->admin);
+    free((void *)(uintptr_t)serving->options.pools);
 }
 
 /* ---- running --------------------------------------------------------------------------------- */
@@ -158,18 +252,20 @@ static void stop(struct serving *serving)
 static void print_banner(const struct serving *serving)
 {
     const struct config *config = serving->config;
-    const char **listen = calloc(config->pool_count, sizeof *listen);
+    struct banner_pool *pools = calloc(config->pool_count, sizeof *pools);
     struct buffer out = BUFFER_INIT;
-    if (!listen)
+    if (!pools)
         return;
     for (size_t i = 0; i < config->pool_count; i++)
-        listen[i] = crew_listen_address(serving->crew, (uint32_t)i);
-    banner_print(config, listen, serving->admin ? admin_address(serving->admin) : NULL,
+        pools[i] = (struct banner_pool){
+            crew_listen_address(serving->crew, (uint32_t)i), serving->maps.maps[i],
+            serving->maps.differences[i].len ? buffer_bytes(&serving->maps.differences[i]) : NULL};
+    banner_print(config, pools, serving->admin ? admin_address(serving->admin) : NULL,
                  table_wants_color(STDOUT_FILENO), &out);
     fwrite(buffer_bytes(&out), 1, out.len, stdout);
     fflush(stdout);
     buffer_release(&out);
-    free(listen);
+    free(pools);
 }
 
 /* Signals are waited for here; all threads that are made after this have them blocked. */

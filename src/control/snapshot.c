@@ -188,20 +188,17 @@ static int start_asking(struct monitor *monitor)
     return status;
 }
 
-static void add_stores(struct snapshot *snapshot, const struct fleet *fleet)
+static void add_store(void *context, const char *pool_name, const char *id,
+                      const struct embedded_node_stats *stats)
 {
-    for (size_t i = 0; i < fleet_count(fleet); i++) {
-        const char *pool_name, *id;
-        struct embedded_node_stats stats;
-        fleet_read_stats(fleet, i, &pool_name, &id, &stats);
-        for (size_t j = 0; j < snapshot->pool_count; j++) {
-            struct snapshot_pool *pool = &snapshot->pools[j];
-            uint32_t node = cw_map_find_node(pool->map, id);
-            if (strcmp(pool->config->name, pool_name) != 0 || node == CW_NO_NODE)
-                continue;
-            pool->nodes[node].is_embedded = true;
-            pool->nodes[node].store = stats;
-        }
+    struct snapshot *snapshot = context;
+    for (size_t i = 0; i < snapshot->pool_count; i++) {
+        struct snapshot_pool *pool = &snapshot->pools[i];
+        uint32_t node = cw_map_find_node(pool->map, id);
+        if (strcmp(pool->config->name, pool_name) != 0 || node == CW_NO_NODE)
+            continue;
+        pool->nodes[node].is_embedded = true;
+        pool->nodes[node].store = *stats;
     }
 }
 
@@ -217,7 +214,7 @@ static int ask(struct monitor *monitor, const struct timespec *deadline,
         status = wait_done(monitor, deadline);
     if (status < 0)
         return status;
-    add_stores(monitor->pending, monitor->fleet);
+    fleet_read_stats(monitor->fleet, add_store, monitor->pending);
     *ret_snapshot = monitor->pending;
     monitor->pending = NULL;
     return 0;

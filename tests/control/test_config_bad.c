@@ -115,8 +115,6 @@ static void what_is_needed_is_asked_for(void **state)
 
 static void what_is_not_there_yet_says_so(void **state)
 {
-    expect_at_top("map_store: {file: /var/lib/clockwise}",
-                  "f:1:19: map_store.file: not supported yet; leave it out\n");
     expect_at_top("map_store: {etcd: ['http://127.0.0.1:2379']}",
                   "f:1:19: map_store.etcd: not supported yet; leave it out\n");
     expect("pools: {a: {listen: {redis: 'h:1', memcached: 'h:2'}, nodes: [{id: x, address: "

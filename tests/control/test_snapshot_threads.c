@@ -48,7 +48,7 @@ static int setup(void **state)
     assert_non_null(stage->config);
     assert_int_equal(config_to_router(stage->config, &options), 0);
     options.version = "test";
-    assert_int_equal(fleet_create(stage->config, &stage->fleet, message), 0);
+    assert_int_equal(fleet_create(stage->config, NULL, &stage->fleet, message), 0);
     assert_int_equal(crew_create(&options, &stage->crew, address), 0);
     free((void *)(uintptr_t)options.pools);
     assert_int_equal(

@@ -249,7 +249,9 @@ class Launcher:
 
         def command(port):
             pool['listen'] = f'127.0.0.1:{port}'
-            path = self.write(f'{name}.yaml', json.dumps(config, indent=2) + '\n')
+            # A folder for its maps, which no other router of this test uses.
+            whole = {'data_dir': self.path(f'{name}-data'), **config}
+            path = self.write(f'{name}.yaml', json.dumps(whole, indent=2) + '\n')
             return [CLOCKWISE, 'serve', '-c', path, *arguments]
         process = self.start(name, command, port)
         process.config_path = self.path(f'{name}.yaml')
