@@ -27,10 +27,8 @@ static const struct {
     const char *name, *key;
     enum section_id section;
 } overrides[] = {
-    {"data-dir", "data_dir", SECTION_TOP},
-    {"admin", "admin", SECTION_TOP},
-    {"map-store", "map_store", SECTION_TOP},
-    {"workers", "workers", SECTION_TOP},
+    {"data-dir", "data_dir", SECTION_TOP},   {"admin", "admin", SECTION_TOP},
+    {"map-store", "map_store", SECTION_TOP}, {"workers", "workers", SECTION_TOP},
     {"listen", "listen", SECTION_POOL},
 };
 
