@@ -6,7 +6,7 @@
 #include "move/answer.h"
 
 static const struct {
-    const char *start, *remedy; /* remedy NULL: try again */
+    const char *start, *remedy;
 } refusals[] = {
     {"OOM", "it has reached its maxmemory: raise it or free memory"},
     {"READONLY", "it is a read-only replica: give the address of its primary"},
@@ -17,10 +17,6 @@ static const struct {
     {"NOPERM", "the user of the pool may not use this command there: extend its ACL"},
     {"MOVED", "it runs in cluster mode, which has a placement of its own"},
     {"ERR unknown command", "keys can be moved between servers of Redis 7.0 or later"},
-    {"LOADING", NULL},
-    {"BUSY", NULL},
-    {"MASTERDOWN", NULL},
-    {"TRYAGAIN", NULL},
 };
 
 const char *refusal_printable(struct slice key, char *ret_text, size_t size)
@@ -36,19 +32,21 @@ const char *refusal_printable(struct slice key, char *ret_text, size_t size)
     return ret_text;
 }
 
+const char *refusal_remedy(struct slice error)
+{
+    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++)
+        if (answer_error_is(error, refusals[i].start))
+            return refusals[i].remedy;
+    return NULL;
+}
+
 enum job_result refusal_read(const char *node_id, struct slice error,
                              char ret_problem[static MOVE_PROBLEM_SIZE])
 {
     char text[160];
-    refusal_printable(error, text, sizeof text);
-    int len = snprintf(ret_problem, MOVE_PROBLEM_SIZE, "node '%s' answered: %s", node_id, text);
-    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
-        if (!answer_error_is(error, refusals[i].start))
-            continue;
-        if (!refusals[i].remedy)
-            return JOB_FAILED;
-        snprintf(ret_problem + len, (size_t)(MOVE_PROBLEM_SIZE - len), " (%s)", refusals[i].remedy);
-        return JOB_REFUSED;
-    }
-    return JOB_FAILED;
+    const char *remedy = refusal_remedy(error);
+    snprintf(ret_problem, MOVE_PROBLEM_SIZE, "node '%s' answered: %s%s%s%s", node_id,
+             refusal_printable(error, text, sizeof text), remedy ? " (" : "", remedy ? remedy : "",
+             remedy ? ")" : "");
+    return remedy ? JOB_REFUSED : JOB_FAILED;
 }
