@@ -4,10 +4,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { BAR_WIDTH = 30, FIRST_NS = 500000000, STEP_NS = 100000000 };
+enum {
+    BAR_WIDTH = 30,
+    BAR_LINE_WIDTH = 24 + 3 + BAR_WIDTH + 6,
+    FIRST_NS = 500000000,
+    STEP_NS = 100000000
+};
 
 static uint64_t now_ns(void)
 {
@@ -39,7 +45,21 @@ static void draw(int file, const char *what, uint64_t done, uint64_t total)
     dprintf(file, "\r\033[K%-24s [%s] %3.0f %%", what, bar, part * 100);
 }
 
+/* Where the terminal says nothing of its width, it is that of most. */
+static int columns_of(int file)
+{
+    struct winsize size = {0};
+    bool is_known = ioctl(file, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+    return is_known ? size.ws_col : 80;
+}
+
 void progress_show(struct progress *progress, const char *what, uint64_t done, uint64_t total)
+{
+    progress_show_more(progress, what, done, total, "");
+}
+
+void progress_show_more(struct progress *progress, const char *what, uint64_t done, uint64_t total,
+                        const char *words)
 {
     if (!progress || !progress->is_on)
         return;
@@ -49,6 +69,9 @@ void progress_show(struct progress *progress, const char *what, uint64_t done, u
     progress->next_ns = now + STEP_NS;
     progress->is_drawn = true;
     draw(progress->file, what, done, total);
+    int room = columns_of(progress->file) - BAR_LINE_WIDTH - 2;
+    if (*words && room > 0)
+        dprintf(progress->file, "  %.*s", room, words);
 }
 
 void progress_clear(struct progress *progress)

@@ -17,6 +17,9 @@ struct progress {
 void progress_init(struct progress *progress, int file);
 /* Call it as often as is handy: it draws ten times a second. total 0: unknown. NULL is fine. */
 void progress_show(struct progress *progress, const char *what, uint64_t done, uint64_t total);
+/* The same with words behind the bar, cut where the terminal ends. */
+void progress_show_more(struct progress *progress, const char *what, uint64_t done, uint64_t total,
+                        const char *words);
 void progress_clear(struct progress *progress);
 
 #endif

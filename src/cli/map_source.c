@@ -51,36 +51,56 @@ static void fill(struct map_source *source, const char *pool, struct cw_map *map
 
 /* ---- from a file ----------------------------------------------------------------------------- */
 
-static int choose_from_config(struct config *config, const char *pool,
-                              struct map_source *ret_source)
+static int choose_from_config(const struct config *config, const char *pool, size_t *ret_index)
 {
     const char *names[POOLS_MAX];
-    size_t index;
-    for (size_t i = 0; i < config->pool_count; i++)
-        names[i] = config->pools[i].name;
-    int status = choose_pool(names, config->pool_count, pool, &index);
+    size_t count = 0;
+    for (; count < config->pool_count && count < POOLS_MAX; count++)
+        names[count] = config->pools[count].name;
+    return choose_pool(names, count, pool, ret_index);
+}
+
+static int read_config(const char *path, bool is_checked, struct config **ret_config)
+{
+    struct problems problems;
+    struct buffer text = BUFFER_INIT;
+    problems_init(&problems);
+    *ret_config = NULL;
+    int status = config_read(path, &problems, ret_config);
+    if (status == 0 && is_checked)
+        status = config_check(*ret_config, &problems);
+    if (status == 0)
+        status = config_make_maps(*ret_config, &problems);
+    if (status == 0)
+        return CLI_OK;
+    problems_print(&problems, path, &text);
+    fwrite(buffer_bytes(&text), 1, text.len, stderr);
+    buffer_release(&text);
+    config_destroy(ret_config);
+    return CLI_FAILED;
+}
+
+int map_source_read_config(const char *path, const char *pool, struct config **ret_config,
+                           size_t *ret_pool)
+{
+    int status = read_config(path, true, ret_config);
     if (status == CLI_OK)
-        fill(ret_source, names[index], cw_map_ref(config->pools[index].map));
+        status = choose_from_config(*ret_config, pool, ret_pool);
+    if (status != CLI_OK)
+        config_destroy(ret_config);
     return status;
 }
 
 int map_source_from_file(const char *path, const char *pool, struct map_source *ret_source)
 {
-    struct problems problems;
-    struct config *config = NULL;
-    struct buffer text = BUFFER_INIT;
-    problems_init(&problems);
-    int status = config_read(path, &problems, &config);
-    if (status == 0)
-        status = config_make_maps(config, &problems);
-    if (status < 0) {
-        problems_print(&problems, path, &text);
-        fwrite(buffer_bytes(&text), 1, text.len, stderr);
-        buffer_release(&text);
-        config_destroy(&config);
-        return CLI_FAILED;
-    }
-    status = choose_from_config(config, pool, ret_source);
+    struct config *config;
+    size_t index;
+    int status = read_config(path, false, &config);
+    if (status != CLI_OK)
+        return status;
+    status = choose_from_config(config, pool, &index);
+    if (status == CLI_OK)
+        fill(ret_source, config->pools[index].name, cw_map_ref(config->pools[index].map));
     config_destroy(&config);
     return status;
 }
@@ -102,7 +122,7 @@ static int choose_from_json(const json_t *root, const char *pool, char *ret_name
     return status;
 }
 
-static int ask_for_pool(const char *admin, const char *pool, char *ret_name, size_t size)
+int map_source_ask_pool(const char *admin, const char *pool, char *ret_name, size_t size)
 {
     struct buffer body = BUFFER_INIT;
     int status = http_get(admin, "/v1/pools", &body);
@@ -146,6 +166,6 @@ int map_source_open(const struct cli_args *args, struct map_source *ret_source)
     if (file)
         return map_source_from_file(file, pool, ret_source);
     admin = admin ? admin : MAP_SOURCE_ADMIN;
-    int status = ask_for_pool(admin, pool, name, sizeof name);
+    int status = map_source_ask_pool(admin, pool, name, sizeof name);
     return status == CLI_OK ? ask_for_map(admin, ret_source, name) : status;
 }

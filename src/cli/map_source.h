@@ -31,4 +31,12 @@ int map_source_open(const struct cli_args *args, struct map_source *ret_source);
 /* The same from one file, whatever the options say. */
 int map_source_from_file(const char *path, const char *pool, struct map_source *ret_source);
 
+/* Reads a configuration as `clockwise serve` does, and finds the pool in it. CLI_OK with the
+ * configuration, which the caller destroys; or another exit code after saying why. */
+struct config;
+int map_source_read_config(const char *path, const char *pool, struct config **ret_config,
+                           size_t *ret_pool);
+/* The name of the pool that was asked for (NULL: of the only one) in a router. The same. */
+int map_source_ask_pool(const char *admin, const char *pool, char *ret_name, size_t size);
+
 #endif

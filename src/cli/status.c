@@ -11,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/http.h"
 #include "cli/map_source.h"
+#include "cli/transition_print.h"
 #include "control/table.h"
 
 static const char *text_of(const json_t *object, const char *key)
@@ -59,6 +60,20 @@ static void add_node(struct table *table, const json_t *node)
     table_cell(table, text_of(node, "address"));
 }
 
+/* What most concerns an operator: data that is gone. */
+static void print_losses(const json_t *losses, bool has_color, struct buffer *out)
+{
+    json_int_t count = number_of(losses, "count");
+    if (count <= 0)
+        return;
+    buffer_printf(out, "  %snode '", has_color ? "\033[31m" : "");
+    table_append_safe(out, text_of(losses, "node"), strlen(text_of(losses, "node")));
+    buffer_append_text(out, "' came back empty");
+    if (count > 1)
+        buffer_printf(out, "; %" JSON_INTEGER_FORMAT " times nodes did", count);
+    buffer_printf(out, "%s: what it held is lost\n", has_color ? "\033[0m" : "");
+}
+
 static void print_pool(const json_t *pool, bool has_color, struct buffer *out)
 {
     static const char *const titles[] = {"NODE",       "HEALTH",    ">WEIGHT", ">SHARE",
@@ -78,6 +93,8 @@ static void print_pool(const json_t *pool, bool has_color, struct buffer *out)
     json_array_foreach(json_object_get(pool, "nodes"), index, node) add_node(&table, node);
     table_print(&table, "  ", out);
     table_release(&table);
+    transition_print_short(json_object_get(pool, "transition"), "  ", has_color, out);
+    print_losses(json_object_get(pool, "losses"), has_color, out);
 }
 
 static int print_tables(const struct buffer *body, const char *admin)
