@@ -149,7 +149,7 @@ static bool take_marks(struct drain *drain, const char *reply, size_t len)
     size_t count;
     if (!answer_array(&answer, &count) || count > DRAIN_PAGE)
         return false;
-    drain->is_empty = count == 0;
+    drain->is_empty = count < DRAIN_PAGE;
     drain->taken += count;
     for (; count > 0; count--)
         if (!answer_text(&answer, &mark) || !take_mark(drain, mark))
@@ -184,10 +184,8 @@ static void on_popped(void *context, const char *reply, size_t len)
     if (job_is_answered(&drain->job, drain->peer, reply, len)) {
         if (!take_marks(drain, reply, len))
             job_fail_strange(&drain->job, drain->peer, "SPOP");
-        else if (drain->is_empty)
-            check(drain);
-        else
-            copy_keys(&drain->job);
+        drain->next = drain->is_empty ? check : pop;
+        copy_keys(&drain->job);
     }
     job_leave(&drain->job);
 }

@@ -40,8 +40,8 @@ struct drain {
     struct peer *peer;
     struct buffer set; /* its name */
     struct key_list *drained;
-    uint64_t expected, taken; /* members; by SCARD, and popped */
-    bool has_sentinel, is_empty;
+    uint64_t expected, taken;          /* members; by SCARD, and popped */
+    bool has_sentinel, is_empty;       /* is_empty: the last page was not full */
     void (*next)(struct drain *drain); /* when nothing of this step is under way */
     /* whole keys of a page */
     struct key_list keys;
