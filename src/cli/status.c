@@ -7,10 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/apply_go.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/http.h"
 #include "cli/map_source.h"
+#include "cli/status_history.h"
 #include "cli/transition_print.h"
 #include "control/table.h"
 
@@ -113,9 +115,12 @@ static int print_tables(const struct buffer *body, const char *admin)
 
 static int run(const struct cli_args *args)
 {
-    const char *admin = cli_value(args, "admin");
+    const char *admin = apply_admin(args);
     struct buffer body = BUFFER_INIT;
-    admin = admin ? admin : MAP_SOURCE_ADMIN;
+    if (cli_has(args, "history"))
+        return status_history(args);
+    if (cli_has(args, "pool"))
+        return cli_usage(args->command, "--pool goes with --history; status shows all pools");
     int status = http_get(admin, "/v1/status", &body);
     if (status != CLI_OK)
         return status;
@@ -128,6 +133,8 @@ static int run(const struct cli_args *args)
 
 static const struct cli_option options[] = {
     {"admin", 0, "ADDRESS", "The router's admin address (" MAP_SOURCE_ADMIN " unless set)."},
+    {"history", 0, NULL, "Show what a pool's map went through: its journal."},
+    {"pool", 'p', "NAME", "The pool of the history, where there are several."},
     {"json", 0, NULL, "Print the router's own JSON."},
     {NULL, 0, NULL, NULL},
 };
@@ -136,7 +143,9 @@ const struct cli_command command_status = {
     .name = "status",
     .operands = "",
     .summary = "Show the nodes, their health and the traffic of the router that runs.",
-    .details = "",
+    .details = "A change that is carried out is shown with its progress, and a node that came back "
+               "without its\ndata is named. `clockwise transition status` tells more of a change, "
+               "--history of all there were.\n",
     .options = options,
     .run = run,
 };

@@ -61,7 +61,7 @@ static void page_index(struct admin *admin, struct answer *answer)
                "/v1/status            everything, JSON\n"
                "/v1/pools             the pools, JSON\n"
                "/v1/pools/NAME/map    the canonical text of a pool's newest map\n"
-               "/v1/pools/NAME/...    POST plan, POST transitions, GET transition,\n"
+               "/v1/pools/NAME/...    POST plan, POST transitions, GET transition, GET history,\n"
                "                      POST transition/{pause,resume,cancel,throttle}");
 }
 
@@ -322,8 +322,8 @@ int admin_create(const struct admin_options *options, struct admin **ret_admin)
     admin->options = *options;
     admin->socket = -1;
     clock_gettime(CLOCK_MONOTONIC, &admin->started);
-    admin->change = (struct admin_change){options->config, options->router, options->mover,
-                                          &admin->is_stopping, MOVER_TIMEOUT_MS};
+    admin->change = (struct admin_change){options->config,   options->router,     options->mover,
+                                          options->journals, &admin->is_stopping, MOVER_TIMEOUT_MS};
     int status = listen_on(admin, options->address);
     if (status == 0)
         status = monitor_create(options->config, options->router, options->fleet,

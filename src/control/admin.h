@@ -18,6 +18,7 @@
 #include "control/snapshot.h"
 
 struct admin;
+struct map_folder;
 struct mover;
 
 struct admin_options {
@@ -26,7 +27,8 @@ struct admin_options {
     struct router *router;
     const struct fleet *fleet;
     uint32_t worker_count;
-    struct mover *mover; /* outlives the serving; NULL: nothing can be changed */
+    struct mover *mover;               /* outlives the serving, and so does what is below */
+    const struct map_folder *journals; /* NULL: maps are not stored, so nothing can be changed */
 };
 
 /* Listens and serves. 0 or a negative errno. */

@@ -2,12 +2,14 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/suggest.h"
 #include "control/change_json.h"
+#include "control/journal.h"
 
-enum { POOLS_MAX = 256 };
+enum { POOLS_MAX = 256, HISTORY_MAX = 500 };
 
 /* One question about one pool. */
 struct asking {
@@ -18,8 +20,9 @@ struct asking {
     const char *pool_name;
 };
 
-static const char no_mover[] = "this router keeps no maps, so it cannot change one; give it a "
-                               "folder with map_store: {file: FOLDER} and start it again";
+static const char not_stored[] =
+    "this router stores no maps, so it can change none; write a folder "
+    "instead of off as its map_store, and start it again";
 
 /* ---- plan and transitions -------------------------------------------------------------------- */
 
@@ -209,6 +212,22 @@ static void page_throttle(const struct asking *asking)
         answer_refuse_sentence(asking->answer, answer_code_of(problem.status), problem.text);
 }
 
+/* ---- what was ------------------------------------------------------------------------------- */
+
+static void page_history(const struct asking *asking)
+{
+    char problem[MAP_PROBLEM_SIZE] = "";
+    struct journal_entry *entries = NULL;
+    size_t count = 0;
+    int status = journal_read(asking->on->journals, asking->pool_name, HISTORY_MAX, &entries,
+                              &count, problem);
+    if (status < 0)
+        answer_refuse_sentence(asking->answer, answer_code_of(status), problem);
+    else
+        answer_json(asking->answer, 200, change_history_json(asking->pool_name, entries, count));
+    free(entries);
+}
+
 /* ---- which page, which pool ------------------------------------------------------------------ */
 
 static bool find_pool(struct asking *asking, const char *name, size_t len)
@@ -248,6 +267,7 @@ static const struct page {
     {"plan", "POST", page_plan},
     {"transitions", "POST", page_start},
     {"transition", "GET", page_transition},
+    {"history", "GET", page_history},
     {"transition/pause", "POST", page_pause},
     {"transition/resume", "POST", page_resume},
     {"transition/cancel", "POST", page_cancel},
@@ -269,8 +289,8 @@ static void run_page(const struct page *page, const struct asking *asking)
     if (strcmp(method, page->method) != 0 && !is_head)
         answer_refuse(asking->answer, 405, "this page is not asked that way",
                       strcmp(page->method, "GET") == 0 ? "use GET" : "use POST");
-    else if (!asking->on->mover)
-        answer_refuse_sentence(asking->answer, 501, no_mover);
+    else if (!asking->on->mover || !asking->on->journals)
+        answer_refuse_sentence(asking->answer, 501, not_stored);
     else
         page->page(asking);
 }

@@ -16,12 +16,14 @@
 
 #include "control/admin_answer.h"
 #include "control/config.h"
+#include "control/map_folder.h"
 #include "move/mover.h"
 
 struct admin_change {
     const struct config *config;
     struct router *router;
-    struct mover *mover; /* NULL: nothing can be changed */
+    struct mover *mover;
+    const struct map_folder *journals; /* NULL: maps are not stored, so nothing can be changed */
     const atomic_bool *is_stopping;
     uint32_t timeout_ms; /* how long the mover may take */
 };

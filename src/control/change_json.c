@@ -273,3 +273,24 @@ json_t *change_transition_json(const char *pool, const struct mover_report *repo
     json_decref(more);
     return root;
 }
+
+/* ---- history --------------------------------------------------------------------------------- */
+
+static json_t *entry_json(const struct journal_entry *entry)
+{
+    return json_pack("{s:o, s:o, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "time_ms",
+                     number(entry->time_ms), "transition", number(entry->transition), "attempt",
+                     number(entry->attempt), "kind", entry->kind, "state", entry->state,
+                     "generation", number(entry->generation), "keys", number(entry->keys), "bytes",
+                     number(entry->bytes), "held_us", number(entry->held_us), "who",
+                     change_any_text(entry->who), "what", change_any_text(entry->what), "note",
+                     change_any_text(entry->note));
+}
+
+json_t *change_history_json(const char *pool, const struct journal_entry *entries, size_t count)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(list, entry_json(&entries[i]));
+    return json_pack("{s:s, s:o}", "pool", pool, "entries", list);
+}

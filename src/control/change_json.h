@@ -8,6 +8,7 @@
 
 #include "control/change_check.h"
 #include "control/change_wait.h"
+#include "control/journal.h"
 
 /* What a change would do. The estimate may be NULL only where nothing would change. A new
  * reference, or NULL when memory is out. Cost: that of cw_plan_create() or cw_plan_estimate(). */
@@ -16,6 +17,9 @@ json_t *change_plan_json(const struct change_pool *pool, const struct change *ch
 
 /* A transition that runs, or the last one. */
 json_t *change_transition_json(const char *pool, const struct mover_report *report);
+
+/* The journal's entries, oldest first. */
+json_t *change_history_json(const char *pool, const struct journal_entry *entries, size_t count);
 
 /* "none", "running", "paused", "done" or "cancelled". */
 const char *change_outcome(const struct mover_report *report);

@@ -18,6 +18,7 @@
 #include "control/crew.h"
 #include "control/fleet.h"
 #include "control/log.h"
+#include "control/map_store_file.h"
 #include "control/preflight.h"
 #include "control/runner.h"
 #include "control/stored_maps.h"
@@ -193,6 +194,7 @@ static int start_admin(struct serving *serving)
         .fleet = serving->fleet,
         .worker_count = config_worker_count(config),
         .mover = serving->mover,
+        .journals = serving->maps.store ? map_store_file_folder(serving->maps.store) : NULL,
     };
     if (strcmp(config->admin, "off") == 0)
         return 0;

@@ -17,7 +17,9 @@
 #include "control/admin_change.h"
 #include "control/change_wait.h"
 #include "control/config_helper.h"
+#include "control/journal.h"
 #include "router/router.h"
+#include "store/dir_rig.h"
 
 /* ---- the mover ------------------------------------------------------------------------------- */
 
@@ -114,6 +116,8 @@ struct stage {
     struct config *config;
     struct router *router;
     struct mover mover;
+    struct map_folder folder; /* the journal's, empty */
+    struct dir_rig dir;
     atomic_bool is_stopping;
     struct admin_change change;
     struct answer answer;
@@ -127,7 +131,7 @@ static int setup(void **state)
                                "    listen: 127.77.7.7:17399\n"
                                "    nodes: [{id: a, address: '127.0.0.1:1'},\n"
                                "            {id: b, address: '127.0.0.1:2', weight: 3}]\n";
-    char lines[1000];
+    char lines[1000], problem[MAP_PROBLEM_SIZE];
     struct stage *stage = calloc(1, sizeof *stage);
     struct router_options options;
     assert_non_null(stage);
@@ -137,10 +141,12 @@ static int setup(void **state)
     options.version = "test";
     assert_int_equal(router_create(&options, &stage->router), 0);
     free((void *)(uintptr_t)options.pools);
+    dir_rig_make(&stage->dir);
+    assert_int_equal(map_folder_open(stage->dir.path, &stage->folder, problem), 0);
     stage->mover.from = router_map(stage->router, 0);
     stage->mover.text = "";
-    stage->change = (struct admin_change){stage->config, stage->router, &stage->mover,
-                                          &stage->is_stopping, 60000};
+    stage->change = (struct admin_change){stage->config,  stage->router,       &stage->mover,
+                                          &stage->folder, &stage->is_stopping, 60000};
     *state = stage;
     return 0;
 }
@@ -148,6 +154,8 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     struct stage *stage = *state;
+    map_folder_close(&stage->folder);
+    dir_rig_remove(&stage->dir);
     buffer_release(&stage->answer.body);
     cw_map_unref(&stage->mover.from);
     cw_map_unref(&stage->mover.to);
@@ -259,6 +267,21 @@ static void a_transition_is_told_what_to_do(void **state)
     assert_says(stage, "\"outcome\": \"running\"");
 }
 
+static void the_journal_is_the_history(void **state)
+{
+    struct stage *stage = *state;
+    char problem[MAP_PROBLEM_SIZE];
+    struct journal_entry entry = {.time_ms = 5, .transition = 3, .generation = 2};
+    snprintf(entry.state, sizeof entry.state, "tracking");
+    snprintf(entry.what, sizeof entry.what, "drain a");
+    assert_int_equal(ask(stage, "GET", "/v1/pools/main/history", ""), 200);
+    assert_says(stage, "\"entries\": []");
+    assert_int_equal(journal_append(&stage->folder, "main", &entry, problem), 0);
+    assert_int_equal(ask(stage, "GET", "/v1/pools/main/history", ""), 200);
+    assert_says(stage, "\"what\": \"drain a\"");
+    assert_says(stage, "\"state\": \"tracking\"");
+}
+
 static void an_answer_that_comes_too_late_harms_nobody(void **state)
 {
     struct stage *stage = *state;
@@ -292,7 +315,7 @@ static void pages_and_pools_that_are_not_there(void **state)
     assert_int_equal(ask(stage, "GET", "/v1/pools/main/plan", ""), 405);
     assert_int_equal(ask(stage, "POST", "/v1/pools/main/transition", ""), 405);
     assert_int_equal(ask(stage, "POST", "/v1/pools/main/plan", "{\"drain\": [\"x\"]}"), 404);
-    stage->change.mover = NULL;
+    stage->change.journals = NULL;
     assert_int_equal(ask(stage, "POST", "/v1/pools/main/plan", drain_a), 501);
     assert_says(stage, "map_store");
 }
@@ -306,6 +329,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(every_refusal_of_the_mover_has_a_code_and_a_remedy, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(a_transition_is_told_what_to_do, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_journal_is_the_history, setup, teardown),
         cmocka_unit_test_setup_teardown(an_answer_that_comes_too_late_harms_nobody, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(nobody_waits_for_a_router_that_ends, setup, teardown),

@@ -139,7 +139,7 @@ static void the_admin_address_says_when_a_worker_is_stuck(void **state)
 {
     struct stage *stage = *state;
     struct admin_options options = {
-        "127.0.0.1:0", stage->config, crew_router(stage->crew), stage->fleet, 2, NULL};
+        "127.0.0.1:0", stage->config, crew_router(stage->crew), stage->fleet, 2, NULL, NULL};
     struct admin *admin = NULL;
     char answer[4096];
     assert_int_equal(admin_create(&options, &admin), 0);

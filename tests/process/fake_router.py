@@ -15,6 +15,7 @@ class FakeRouter:
             method, page = name.split(' ')
             self.answers[method][page] = list(list_of)
         self.asked = []
+        self.status = 404, {}
         self.server = ThreadingHTTPServer(('127.0.0.1', 0), self.make_handler())
         self.address = f'127.0.0.1:{self.server.server_address[1]}'
         self.thread = threading.Thread(target=self.server.serve_forever, args=(0.02,),
@@ -29,6 +30,8 @@ class FakeRouter:
     def answer(self, method, path, body):
         if path == '/v1/pools':
             return 200, {'pools': [{'name': 'main'}]}
+        if path == '/v1/status':
+            return self.status
         page = path.removeprefix('/v1/pools/main/')
         self.asked.append((method, page, body))
         left = self.answers[method].get(page)

@@ -4,7 +4,7 @@ plans and refusals, how they wait. The router is played, so that it may answer a
 one moves keys is in test_apply.py.
 
 covers: cli/node, cli/apply_go, cli/apply_ask, cli/apply_plan, cli/apply_throttle, cli/apply_watch
-covers: cli/transition, cli/transition_print
+covers: cli/transition, cli/transition_print, cli/status_history
 """
 import json
 import os
@@ -288,6 +288,38 @@ class NodeCommands(ProcessTest):
             (409, {'error': 'the new map is in use', 'remedy': 'go back with another change'})]})
         self.assert_fails(self.run_with(router, 'transition', 'cancel'), 1,
                           'the new map is in use; go back with another change')
+
+    # ---- status
+
+    def test_status_shows_what_is_changed_and_what_was_lost(self):
+        router = self.play()
+        pool = {'name': 'main', 'listen': 'h:1', 'nodes': [],
+                'transition': transition('paused', note='d is full; give it more memory'),
+                'losses': {'count': 2, 'seen_ms': 5, 'node': 'a'}}
+        router.status = 200, {'version': '1', 'pools': [pool]}
+        text = self.output_of(router, 'status')
+        for words in ('  transition 7 paused: add d\n    tracking, 50 %, 600 keys,',
+                      '\n    d is full; give it more memory\n',
+                      "  node 'a' came back empty; 2 times nodes did: what it held is lost\n"):
+            self.assertIn(words, text)
+        pool.update(transition=DONE, losses={'count': 0})
+        text = self.output_of(router, 'status')
+        self.assertNotIn('transition', text)
+        self.assertNotIn('came back', text)
+
+    def test_history_is_a_table_or_json(self):
+        entries = [{'time_ms': 0, 'transition': 0, 'state': 'stable', 'generation': 1},
+                   {'time_ms': 1700000000000, 'transition': 3, 'state': 'tracking',
+                    'generation': 1, 'keys': 5, 'bytes': 2048, 'held_us': 1500, 'who': 'me',
+                    'what': 'add d', 'note': 'begun\nanew'}]
+        router = self.play(GET_history=[(200, {'pool': 'main', 'entries': entries})])
+        text = self.output_of(router, 'status', '--history')
+        self.assertRegex(text, r'(?m)^2023-11-14 22:13:20Z +3  tracking +1 +5 +2\.0 KB +1\.5 ms  '
+                               r'me  add d: begun\\x0aanew$')
+        self.assertRegex(text, r'(?m)^1970-01-01 00:00:00Z +-  stable')
+        self.assertEqual(json.loads(self.output_of(router, 'status', '--history', '--json')),
+                         {'pool': 'main', 'entries': entries})
+        self.assert_fails(self.run_with(router, 'status', '-p', 'main'), 2, '--history')
 
 
 if __name__ == '__main__':
