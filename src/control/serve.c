@@ -201,7 +201,7 @@ static int start_admin(struct serving *serving)
     if (!address_is_loopback(config->admin))
         log_event(LEVEL_WARN,
                   "event=admin_open address=%s message=\"whoever reaches this address can read "
-                  "status and maps; it has no password\"",
+                  "status and maps and change the fleet; it has no password\"",
                   config->admin);
     int status = admin_create(&options, &serving->admin);
     if (status < 0)

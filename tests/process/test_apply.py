@@ -120,5 +120,60 @@ class AdminOfARouter(ProcessTest):
         self.assertEqual(self.ask('GET', 'main/plan')[0], 405)
 
 
+class RefusedByARouter(ProcessTest):
+    """What is refused before any node is asked, as a person meets it."""
+
+    def setUp(self):
+        super().setUp()
+        self.config = embedded_config(self.path('data'))
+        self.admin = self.config['admin'] = f'127.0.0.1:{free_port()}'
+
+    def assert_refused(self, words, *arguments):
+        result = self.run_clockwise(*arguments, '--yes', '--admin', self.admin)
+        self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
+        self.assertIn(words, result.stderr)
+
+    def assert_file_refused(self, words, **options):
+        pool = {'listen': '127.0.0.1:7400', 'engine': 'embedded',
+                'nodes': [{'id': f'node-{i}'} for i in (1, 2, 3)], **options}
+        path = self.write('new.yaml', json.dumps({'pools': {'main': pool}}))
+        self.assert_refused(words, 'apply', path)
+
+    def test_files_that_no_change_leads_to(self):
+        self.start_clockwise(self.config)
+        self.assert_file_refused("would remove every node of pool 'main'", nodes=[{'id': 'x'}])
+        self.assert_file_refused('write slots: 16384', slots=1024)
+        self.assert_file_refused('never changes it to redis; write engine: embedded',
+                                 engine='redis',
+                                 nodes=[{'id': 'node-1', 'address': '127.0.0.1:1'}])
+
+    def test_nodes_that_do_not_exist_or_do(self):
+        self.start_clockwise(self.config)
+        self.assert_refused("has no node 'node-4'; did you mean", 'node', 'drain', 'node-4')
+        self.assert_refused("has a node 'node-1' already", 'node', 'add', 'node-1')
+        self.assert_refused('is embedded in the router', 'node', 'add', 'n', '127.0.0.1:1')
+        self.assert_refused('is embedded in the router', 'node', 'replace', 'node-1', 'h:1')
+
+    def test_what_is_there_already_is_no_change(self):
+        process = self.start_clockwise(self.config)
+        for arguments in (('apply', process.config_path), ('node', 'weight', 'node-1', '1')):
+            self.assertEqual(self.clockwise_output(*arguments, '--yes', '--admin', self.admin),
+                             'pool main: nothing to change\n')
+
+    def test_a_router_without_a_map_store_changes_nothing(self):
+        self.config['map_store'] = 'off'
+        self.start_clockwise(self.config)
+        self.assert_refused('write a folder instead of off as its map_store', 'node', 'drain',
+                            'node-1')
+
+    def test_the_history_begins_with_the_pool(self):
+        self.start_clockwise(self.config)
+        text = self.clockwise_output('status', '--history', '--admin', self.admin)
+        self.assertIn('GENERATION', text.splitlines()[0])
+        result = self.run_clockwise('transition', 'status', '--admin', self.admin)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn('this pool never had a transition', result.stderr)
+
+
 if __name__ == '__main__':
     unittest.main()
