@@ -10,8 +10,7 @@
 
 #include "cli/cli.h"
 
-#define APPLY_THROTTLE_HELP                                                                        \
-    "How fast keys move, a second: keys=N,bytes=SIZE,auto; or off."
+#define APPLY_THROTTLE_HELP "How fast keys move, a second: keys=N,bytes=SIZE,auto; or off."
 
 /* CLI_OK and a new reference to what the router takes, or another exit code after saying why. */
 int apply_throttle_read(const struct cli_command *command, const char *text, json_t **ret_json);
