@@ -43,7 +43,8 @@ struct config_pool {
     const char *username, *password, *client_password;
     int64_t engine, placement, slots, tokens, connections; /* enum engine, enum cw_placement */
     int64_t timeout_ms, probe_interval_ms, probe_interval_max_ms;
-    int64_t durability; /* enum durability */
+    int64_t on_node_down; /* enum node_down_policy */
+    int64_t durability;   /* enum durability */
     int64_t size_max;
     struct config_node *nodes;
     size_t node_count;

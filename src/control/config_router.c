@@ -25,6 +25,9 @@ _Static_assert(CW_PLACEMENT_SLOTS == 0 && CW_PLACEMENT_ROUND == 6,
 _Static_assert(DURABILITY_ALWAYS == 0 && DURABILITY_EVERYSEC == 1 && DURABILITY_NO == 2,
                "the order of choices_durability");
 
+_Static_assert(NODE_DOWN_FAIL == 0 && NODE_DOWN_MISS == 1 && NODE_DOWN_NEXT == 2,
+               "the order of choices_on_node_down");
+
 static void problem_at(struct problems *problems, const struct yaml_node *map, const char *key,
                        const struct cw_error *error)
 {
@@ -200,6 +203,7 @@ static struct pool_settings settings_of(const struct config_pool *pool)
         .timeout_ms = (uint64_t)pool->timeout_ms,
         .probe_interval_ms = (uint64_t)pool->probe_interval_ms,
         .probe_interval_max_ms = (uint64_t)pool->probe_interval_max_ms,
+        .on_node_down = (enum node_down_policy)pool->on_node_down,
         .username = pool->username,
         .password = pool->password,
         .client_password = pool->client_password,

@@ -15,6 +15,7 @@ static const char *const choices_off[] = {"off", NULL};
 static const char *const choices_engine[] = {"redis", "embedded", NULL};
 static const char *const choices_placement[] = {"slots",    "ring",   "rendezvous", "jump",
                                                 "jumpback", "maglev", "round",      NULL};
+static const char *const choices_on_node_down[] = {"fail", "miss", "next", NULL};
 static const char *const choices_durability[] = {"always", "everysec", "no", NULL};
 
 #define SECTION(id, parent, key, shape, help)                                                      \

@@ -42,6 +42,12 @@ static void give_back(struct worker *worker, struct request *request, struct req
         request_return(worker, mark);
 }
 
+/* Whether a request that the node's link does not accept may be answered as a miss. */
+static bool answers_miss(const struct node *node, const struct parsed *parsed)
+{
+    return node->pool->settings->on_node_down == NODE_DOWN_MISS && node->health == NODE_DOWN;
+}
+
 void relay(struct client *client, const struct parsed *parsed, uint32_t node_number)
 {
     struct worker *worker = client->worker;
@@ -49,12 +55,20 @@ void relay(struct client *client, const struct parsed *parsed, uint32_t node_num
     struct request *mark = NULL;
     bool tracked = is_tracked(client->pool, parsed->command);
     char text[512];
-    if (!link_accepts(link, 1 + tracked, text, sizeof text)) {
+    bool accepted = link_accepts(link, 1 + tracked, text, sizeof text);
+    if (!accepted && !answers_miss(link->node, parsed)) {
         client_error(client, text);
         return;
     }
     size_t before = link->out.len;
     struct request *request = request_borrow(worker, client, REQUEST_RELAY);
+    if (request)
+        down_prepare(request, client->pool, parsed->command, parsed_arg_count(parsed));
+    if (request && !accepted) {
+        client_enqueue(client, request);
+        down_answer(worker, request, client->protocol, text);
+        return;
+    }
     if (!request || (tracked && !mark_append(link, parsed, NULL, &mark)) ||
         !append_request(&link->out, parsed)) {
         link->out.len = before;
@@ -162,11 +176,19 @@ static bool is_refused_key(struct client *client, struct slice key)
     return true;
 }
 
+/* Whether another node stands in for the owner of a key. */
+static bool takes_next(const struct pool *pool, uint32_t owner)
+{
+    return pool->nodes[owner]->health == NODE_DOWN && pool->phase == MOVE_NONE &&
+           pool->settings->on_node_down == NODE_DOWN_NEXT;
+}
+
 /* Checks all keys and finds their owners, the extra key's last. Returns how many, 0 after an error
  * was answered. */
 static uint32_t find_owners(struct client *client, const struct parsed *parsed,
                             uint32_t *ret_owners)
 {
+    const struct pool *pool = client->pool;
     uint32_t count = parsed_key_count(parsed);
     for (uint32_t i = 0; i < count; i++) {
         struct slice key = parsed_key(parsed, i);
@@ -175,6 +197,8 @@ static uint32_t find_owners(struct client *client, const struct parsed *parsed,
         ret_owners[i] = owner_of(client, key);
         if (ret_owners[i] == CW_NO_NODE)
             return 0;
+        if (takes_next(pool, ret_owners[i]))
+            ret_owners[i] = down_next_owner(pool, key, ret_owners[i]);
     }
     return count;
 }

@@ -62,7 +62,9 @@ struct request {
     uint64_t written_end; /* while a link has it: `written` of the link once all of it is */
     uint64_t started_ns;
     struct pool *pool;
-    struct era *era;     /* in which it was sent to a node; NULL: it was not */
+    struct era *era;              /* in which it was sent to a node; NULL: it was not */
+    const struct command *missed; /* answered as a miss if its node is down; NULL: it fails */
+    uint32_t missed_arg_count;
     struct split *split; /* SPLIT: its own; PART: its parent's */
     uint32_t part;       /* PART: its number */
     struct buffer reply; /* answered, and waiting for those before it */
@@ -419,6 +421,17 @@ void relay(struct client *client, const struct parsed *parsed, uint32_t node);
 bool append_request(struct buffer *out, const struct parsed *parsed);
 /* "'a', 'b'"-safe text of bytes from the network: printable, cut at size. */
 const char *printable(struct slice text, char *ret_text, size_t size);
+
+/* ---- nodes that are down ----------------------------------------------------------------------
+ */
+
+/* Notes what a request to a node is answered if the node is down. */
+void down_prepare(struct request *request, const struct pool *pool, const struct command *command,
+                  uint32_t arg_count);
+/* Answers a request whose node is down, or went down; `error` if there is no other answer. */
+void down_answer(struct worker *worker, struct request *request, int protocol, const char *error);
+/* The next node in a key's order that is not down; the owner itself if there is none. */
+uint32_t down_next_owner(const struct pool *pool, struct slice key, uint32_t owner);
 
 /* ---- keys that move ---------------------------------------------------------------------------
  */

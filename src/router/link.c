@@ -90,7 +90,7 @@ static void fail_flight(struct link *link, const char *text)
         struct request *request = flight_pop(&link->flight);
         struct era *era = request->era;
         node->errors++;
-        request_fail(link_worker(link), request, text);
+        down_answer(link_worker(link), request, link->protocol, text);
         era_leave(era);
     }
 }

@@ -30,6 +30,7 @@ struct request *request_borrow(struct worker *worker, struct client *client, enu
     request->len = 0;
     request->split = NULL;
     request->era = NULL;
+    request->missed = NULL;
     request->started_ns = io_now_ns(worker->loop);
     request->pool = client ? client->pool : NULL;
     return request;

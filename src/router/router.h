@@ -26,6 +26,14 @@ enum engine {
     ENGINE_EMBEDDED,
 };
 
+/* What becomes of the keys of a node that is down. */
+enum node_down_policy {
+    NODE_DOWN_FAIL, /* an error that names the node */
+    NODE_DOWN_MISS, /* reads: as if the key did not exist (wire/command_miss.h); the rest fails */
+    NODE_DOWN_NEXT, /* the next node of the key that is up has it meanwhile; while keys move: FAIL
+                     */
+};
+
 /* Bounds of everything. */
 struct router_limits {
     uint32_t client_count_max; /* of the whole router; more are told so and closed */
@@ -49,7 +57,8 @@ struct pool_settings {
     uint32_t connections;       /* to each node, of each worker and protocol: 1 .. 16 */
     uint64_t timeout_ms;        /* a request not answered by then fails, naming the node */
     uint64_t probe_interval_ms; /* how often a node that failed is asked with PING, at first */
-    uint64_t probe_interval_max_ms;  /* doubling up to this */
+    uint64_t probe_interval_max_ms; /* doubling up to this */
+    enum node_down_policy on_node_down;
     const char *username, *password; /* for the nodes; NULL: none */
     const char *client_password;     /* asked from clients; NULL: none */
 };

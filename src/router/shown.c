@@ -10,7 +10,11 @@
 static bool is_shown(const struct request *request, uint32_t node, struct slice key)
 {
     const struct cw_map *map = request->era->state->what.map;
-    return !is_own_key(key) && cw_locate_key(map, key.ptr, key.len) == node;
+    if (is_own_key(key))
+        return false;
+    /* Others than the owner may have taken it while the owner was down. */
+    return request->pool->settings->on_node_down == NODE_DOWN_NEXT ||
+           cw_locate_key(map, key.ptr, key.len) == node;
 }
 
 /* Reads the key at *position and moves on. */

@@ -139,6 +139,17 @@ static bool append_marked(struct link *link, const struct parsed *parsed,
     return false;
 }
 
+/* Arguments of a part, its name included. */
+static uint32_t part_arg_count(const struct parsed *parsed, const struct key_chain *chain)
+{
+    uint32_t own = 0;
+    if (parsed->command->flags & COMMAND_WRITE)
+        return 0; /* nobody asks */
+    for (uint32_t i = chain->first; i != NO_KEY; i = chain->next[i])
+        own++;
+    return 1 + own * parsed->keys.step;
+}
+
 /* Sends part number `part`, or answers it with why it cannot be sent. Without a chain the command
  * goes as it is. */
 static void send_part(struct client *client, const struct parsed *parsed, struct split *split,
@@ -151,11 +162,18 @@ static void send_part(struct client *client, const struct parsed *parsed, struct
         part_done(client->worker, split); /* its reply stays empty, which the merge tells */
         return;
     }
-    if (!link_accepts(link, 1 + is_tracked(client->pool, parsed->command), text, sizeof text) ||
-        !append_marked(link, parsed, chain, &mark)) {
+    if (!link_accepts(link, 1 + is_tracked(client->pool, parsed->command), text, sizeof text)) {
+        if (chain && node->health == NODE_DOWN)
+            down_prepare(request, client->pool, parsed->command, part_arg_count(parsed, chain));
+        down_answer(client->worker, request, client->protocol, text);
+        return;
+    }
+    if (!append_marked(link, parsed, chain, &mark)) {
         request_fail(client->worker, request, text);
         return;
     }
+    if (chain)
+        down_prepare(request, client->pool, parsed->command, part_arg_count(parsed, chain));
     if (mark)
         link_send(link, mark);
     link_send(link, request);

@@ -70,7 +70,7 @@ static void world_start(struct world *world)
     io_sim_run(50, NULL);
 }
 
-static void world_begin(struct world *world, uint32_t worker_count)
+static inline void world_begin(struct world *world, uint32_t worker_count)
 {
     world_init(world, worker_count);
     world_start(world);
@@ -110,7 +110,7 @@ static void world_set(struct world *world, enum move_phase phase, struct big_key
 }
 
 /* The switch. */
-__attribute__((unused)) static void world_switch(struct world *world)
+static inline void world_switch(struct world *world)
 {
     struct pool_state what = {.map = world->then};
     CW_ASSERT(router_set_state(world->router, 0, &what, world_acked, world) == 0);
