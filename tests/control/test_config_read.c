@@ -59,6 +59,7 @@ static const char full[] =
     "    timeout: 250ms\n"
     "    probe_interval: 200ms\n"
     "    probe_interval_max: 2s\n"
+    "    on_node_down: miss\n"
     "    username: u\n"
     "    password: p w\n"
     "    client_password: \"c\"\n"
@@ -115,6 +116,7 @@ static void a_redis_pool_arrives_with_all_its_settings(void **state)
     assert_int_equal(pool->timeout_ms, 250);
     assert_int_equal(pool->probe_interval_ms, 200);
     assert_int_equal(pool->probe_interval_max_ms, 2000);
+    assert_int_equal(pool->on_node_down, NODE_DOWN_MISS);
     assert_string_equal(pool->username, "u");
     assert_string_equal(pool->password, "p w");
     assert_string_equal(pool->client_password, "c");
