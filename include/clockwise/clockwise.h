@@ -298,8 +298,8 @@ CW_API const struct cw_move *cw_plan_moves(const struct cw_plan *plan, size_t *r
  * weights: the sum of what the growing nodes gain. */
 CW_API double cw_plan_share(const struct cw_plan *plan);
 CW_API double cw_plan_ideal_share(const struct cw_plan *plan);
-/* The part that moves between two nodes that are in both maps and of which the receiver's ideal
- * share did not grow: movement that nobody needed. */
+/* The part that moves between two nodes that are in both maps although the receiver's ideal share
+ * did not grow, or the giver's did not shrink: movement that nobody needed. */
 CW_API double cw_plan_needless_share(const struct cw_plan *plan);
 /* 1 when a hash changes its owner, else 0; the owners' numbers in the two maps. Not with
  * profiles: 0 and CW_NO_NODE. */

@@ -8,9 +8,9 @@
 #include "control/version.h"
 
 const struct cli_command *const cli_commands[] = {
-    &command_serve,      &command_locate, &command_plan, &command_compare,
-    &command_import,     &command_apply,  &command_node, &command_status,
-    &command_transition, &command_help,   NULL,
+    &command_serve,  &command_locate,     &command_plan, &command_compare,
+    &command_import, &command_apply,      &command_node, &command_profiles,
+    &command_status, &command_transition, &command_help, NULL,
 };
 
 static const struct cli_command *find_command(const char *name)

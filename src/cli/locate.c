@@ -12,98 +12,12 @@
 
 #include "cli/cli.h"
 #include "cli/commands.h"
-#include "cli/json_write.h"
 #include "cli/lines.h"
+#include "cli/locate_write.h"
 #include "cli/map_source.h"
-#include "control/table.h"
-
-struct locating {
-    const struct cw_map *map;
-    size_t replica_count;
-    bool as_json, is_first; /* of the JSON array */
-    struct buffer out;
-    struct line lines[LINES_BATCH_MAX];
-    uint64_t hashes[LINES_BATCH_MAX];
-    uint32_t nodes[LINES_BATCH_MAX];
-};
-
-static const struct cw_node *node_of(const struct locating *locating, uint32_t index)
-{
-    return cw_map_node(locating->map, index);
-}
-
-/* The slot of a hash: P equal arcs, by the high bits. -1 where the placement has none. */
-static long slot_of(const struct cw_map *map, uint64_t hash)
-{
-    uint32_t count = cw_map_slot_count(map);
-    return count ? (long)(((unsigned __int128)hash * count) >> 64) : -1;
-}
-
-/* ---- one key --------------------------------------------------------------------------------- */
-
-static void write_tsv(struct locating *locating, const struct line *key, const uint32_t *owners,
-                      size_t count)
-{
-    buffer_append(&locating->out, key->text, key->len);
-    for (size_t i = 0; i < count; i++) {
-        const char *id = node_of(locating, owners[i])->id;
-        buffer_append(&locating->out, i ? "," : "\t", 1);
-        buffer_append(&locating->out, id, strlen(id));
-    }
-    buffer_append(&locating->out, "\n", 1);
-}
-
-static void write_json_owner(struct buffer *out, const struct cw_node *node)
-{
-    buffer_append_text(out, "{\"id\":");
-    json_write_string(out, node->id, strlen(node->id));
-    buffer_append_text(out, ",\"address\":");
-    json_write_string(out, node->address, strlen(node->address));
-    buffer_append_text(out, ",\"zone\":");
-    json_write_string(out, node->zone, strlen(node->zone));
-    buffer_append_text(out, "}");
-}
-
-static void write_json(struct locating *locating, const struct line *key, uint64_t hash,
-                       const uint32_t *owners, size_t count)
-{
-    struct buffer *out = &locating->out;
-    buffer_append_text(out, locating->is_first ? "\n{" : ",\n{");
-    locating->is_first = false;
-    json_write_key(out, key->text, key->len);
-    if (slot_of(locating->map, hash) >= 0)
-        buffer_printf(out, ",\"slot\":%ld", slot_of(locating->map, hash));
-    buffer_append_text(out, ",\"owners\":[");
-    for (size_t i = 0; i < count; i++) {
-        buffer_append_text(out, i ? "," : "");
-        write_json_owner(out, node_of(locating, owners[i]));
-    }
-    buffer_append_text(out, "]}");
-}
-
-static void write_key(struct locating *locating, size_t index)
-{
-    uint32_t owners[CW_REPLICA_COUNT_MAX] = {locating->nodes[index]};
-    size_t count = 1;
-    if (locating->replica_count > 1)
-        count = cw_locate_n(locating->map, locating->hashes[index], locating->replica_count,
-                            owners);
-    if (locating->as_json)
-        write_json(locating, &locating->lines[index], locating->hashes[index], owners, count);
-    else
-        write_tsv(locating, &locating->lines[index], owners, count);
-}
+#include "cli/profile_source.h"
 
 /* ---- many keys ------------------------------------------------------------------------------- */
-
-static void locate_batch(struct locating *locating, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        locating->hashes[i] = cw_hash_tagged(locating->lines[i].text, locating->lines[i].len);
-    cw_locate_batch(locating->map, locating->hashes, count, locating->nodes);
-    for (size_t i = 0; i < count; i++)
-        write_key(locating, i);
-}
 
 /* Gives on what there is, so that whoever reads us need not wait for the end. */
 static int flush_output(struct locating *locating)
@@ -117,12 +31,17 @@ static int flush_output(struct locating *locating)
 
 static int locate_stream(struct locating *locating, char delimiter)
 {
+    static struct line lines[LINES_BATCH_MAX];
     struct line_reader reader;
     int count, status = CLI_OK;
     lines_open(&reader, STDIN_FILENO, delimiter);
-    while ((count = lines_next(&reader, locating->lines)) > 0 && status == CLI_OK) {
-        locate_batch(locating, (size_t)count);
-        status = flush_output(locating);
+    while ((count = lines_next(&reader, lines)) > 0 && status == CLI_OK) {
+        for (int i = 0; i < count; i++) {
+            locating->keys[i] = lines[i].text;
+            locating->key_lens[i] = lines[i].len;
+        }
+        status = locate_write(locating, (size_t)count) ? flush_output(locating)
+                                                       : cli_fail("out of memory");
     }
     if (count == -EMSGSIZE)
         status = cli_fail("standard input: line %llu is longer than 64mb", reader.line_count + 1);
@@ -132,49 +51,18 @@ static int locate_stream(struct locating *locating, char delimiter)
     return status;
 }
 
-static void locate_operands(struct locating *locating, const struct cli_args *args)
+static int locate_operands(struct locating *locating, const struct cli_args *args)
 {
     for (size_t done = 0; done < args->operand_count;) {
         size_t count = 0;
         for (; count < LINES_BATCH_MAX && done < args->operand_count; count++, done++) {
-            const char *key = args->operands[done];
-            locating->lines[count] = (struct line){key, strlen(key)};
+            locating->keys[count] = args->operands[done];
+            locating->key_lens[count] = strlen(args->operands[done]);
         }
-        locate_batch(locating, count);
+        if (!locate_write(locating, count))
+            return cli_fail("out of memory");
     }
-}
-
-/* ---- a table --------------------------------------------------------------------------------- */
-
-static void add_rows(struct table *table, const struct locating *locating, const char *key)
-{
-    uint32_t owners[CW_REPLICA_COUNT_MAX];
-    uint64_t hash = cw_hash_tagged(key, strlen(key));
-    size_t count = cw_locate_n(locating->map, hash, locating->replica_count, owners);
-    long slot = slot_of(locating->map, hash);
-    for (size_t i = 0; i < count; i++) {
-        const struct cw_node *node = node_of(locating, owners[i]);
-        table_cell(table, *key ? key : "\"\"");
-        table_cell_colored(table, TABLE_GREEN, node->id);
-        table_cell(table, *node->address ? node->address : "-");
-        table_cell(table, *node->zone ? node->zone : "-");
-        if (slot >= 0)
-            table_cellf(table, "%ld", slot);
-        else
-            table_cell(table, "-");
-    }
-}
-
-static int print_table(struct locating *locating, const struct cli_args *args)
-{
-    static const char *const titles[] = {"KEY", "NODE", "ADDRESS", "ZONE", ">SLOT", NULL};
-    struct table table;
-    table_init(&table, titles, table_wants_color(STDOUT_FILENO));
-    for (size_t i = 0; i < args->operand_count; i++)
-        add_rows(&table, locating, args->operands[i]);
-    table_print(&table, "", &locating->out);
-    table_release(&table);
-    return flush_output(locating);
+    return CLI_OK;
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */
@@ -196,13 +84,15 @@ static int read_replica_count(const struct cli_args *args, size_t *ret_count)
 static int locate_all(struct locating *locating, const struct cli_args *args)
 {
     bool has_keys = args->operand_count > 0;
-    if (has_keys && !locating->as_json && isatty(STDOUT_FILENO))
-        return print_table(locating, args);
+    if (has_keys && !locating->as_json && isatty(STDOUT_FILENO)) {
+        locate_write_table(locating, args->operands, args->operand_count);
+        return flush_output(locating);
+    }
     if (locating->as_json)
         buffer_append_text(&locating->out, "[");
     int status = CLI_OK;
     if (has_keys)
-        locate_operands(locating, args);
+        status = locate_operands(locating, args);
     else
         status = locate_stream(locating, cli_has(args, "null") ? 0 : '\n');
     if (locating->as_json)
@@ -210,36 +100,52 @@ static int locate_all(struct locating *locating, const struct cli_args *args)
     return status == CLI_OK ? flush_output(locating) : status;
 }
 
+static int open_source(const struct cli_args *args, struct map_source *ret_source)
+{
+    if (profile_source_is_asked_for(args))
+        return profile_source_open(args, ret_source);
+    return map_source_open(args, ret_source);
+}
+
+static int locate_from(const struct cli_args *args, const struct map_source *source,
+                       size_t replica_count)
+{
+    struct locating *locating = calloc(1, sizeof *locating);
+    if (!locating)
+        return cli_fail("out of memory");
+    locating->map = source->map;
+    locating->numbers = source->numbers;
+    locating->replica_count = replica_count;
+    locating->as_json = cli_has(args, "json");
+    locating->is_first = true;
+    int status = locating_init(locating);
+    if (status == CLI_OK)
+        status = locate_all(locating, args);
+    locating_fini(locating);
+    free(locating);
+    return status;
+}
+
 static int run(const struct cli_args *args)
 {
-    struct map_source source;
+    struct map_source source = {0};
     size_t replica_count;
     int status = read_replica_count(args, &replica_count);
     if (status != CLI_OK)
         return status;
     if (args->operand_count == 0 && isatty(STDIN_FILENO))
         return cli_usage(args->command, "no keys; name some, or give them on standard input");
-    status = map_source_open(args, &source);
+    status = open_source(args, &source);
     if (status != CLI_OK)
         return status;
-    struct locating *locating = calloc(1, sizeof *locating);
-    if (locating) {
-        locating->map = source.map;
-        locating->replica_count = replica_count;
-        locating->as_json = cli_has(args, "json");
-        locating->is_first = true;
-        status = locate_all(locating, args);
-        buffer_release(&locating->out);
-    } else {
-        status = cli_fail("out of memory");
-    }
-    free(locating);
-    cw_map_unref(&source.map);
+    status = locate_from(args, &source, replica_count);
+    map_source_close(&source);
     return status;
 }
 
 static const struct cli_option options[] = {
     MAP_SOURCE_OPTIONS,
+    PROFILE_SOURCE_OPTIONS,
     {"replicas", 'k', "N", "Name the first N owners of each key, 1 to 16."},
     {"json", 0, NULL, "Print a JSON array."},
     {"null", '0', NULL, "Keys on standard input end with a NUL byte instead of a newline."},
@@ -256,8 +162,14 @@ const struct cli_command command_locate = {
         "the key has\ncome. A key may hold tabs: the owner is what stands behind the last one. Of "
         "a key with a hash\ntag only that is placed, as Redis does: what stands between the first "
         "{ and the next }.\n\n"
+        "With --profile it is another system that is asked about: --node names its servers, in the "
+        "order of\nits configuration, and --set its settings. A key for which a system has no "
+        "place "
+        "has nothing behind\nits tab.\n\n"
         "  clockwise locate user:1000 user:1001\n"
-        "  clockwise locate -c clockwise.yaml < keys.txt > owners.tsv\n",
+        "  clockwise locate -c clockwise.yaml < keys.txt > owners.tsv\n"
+        "  clockwise locate --profile twemproxy-ketama --set hash=fnv1a_64 \\\n"
+        "    --node 10.0.0.1:6379=2,alpha --node 10.0.0.2:6379,beta user:1000\n",
     .options = options,
     .run = run,
 };

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <clockwise/profile.h>
+
 #include "base/suggest.h"
 #include "cli/http.h"
 #include "control/config.h"
@@ -43,9 +45,16 @@ static int choose_pool(const char *const *names, size_t count, const char *wante
     return cannot_choose(names, count, wanted);
 }
 
+void map_source_close(struct map_source *source)
+{
+    cw_map_unref(&source->map);
+    cw_profile_map_unref(&source->numbers);
+}
+
 static void fill(struct map_source *source, const char *pool, struct cw_map *map)
 {
     source->map = map;
+    source->numbers = NULL;
     snprintf(source->pool, sizeof source->pool, "%s", pool);
 }
 

@@ -22,12 +22,15 @@
     }
 
 struct map_source {
-    struct cw_map *map; /* one reference; cw_map_unref() */
+    struct cw_map *map; /* one reference; NULL with: */
+    /* a profile that places on numbers and not on nodes (profile_source.h) */
+    struct cw_profile_map *numbers;
     char pool[64];
 };
 
 /* CLI_OK, or another exit code after saying why. */
 int map_source_open(const struct cli_args *args, struct map_source *ret_source);
+void map_source_close(struct map_source *source);
 /* The same from one file, whatever the options say. */
 int map_source_from_file(const char *path, const char *pool, struct map_source *ret_source);
 

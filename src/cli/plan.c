@@ -17,13 +17,19 @@
 #include "cli/plan_change.h"
 #include "cli/plan_keys.h"
 #include "cli/plan_print.h"
+#include "cli/plan_slots.h"
+#include "cli/profile_source.h"
 
 /* ---- the two maps ---------------------------------------------------------------------------- */
 
-static int follow(struct planned *planned, const struct cw_node *nodes, size_t count)
+static int follow(struct planned *planned, const struct node_list *list)
 {
     struct cw_error error = {0};
-    if (cw_map_change(planned->from, nodes, count, &planned->to, &error) != CW_OK)
+    int status = list->servers
+                     ? cw_map_change_servers(planned->from, list->nodes, list->servers, list->count,
+                                             &planned->to, &error)
+                     : cw_map_change(planned->from, list->nodes, list->count, &planned->to, &error);
+    if (status != CW_OK)
         return cli_fail("pool %s: %s", planned->pool, error.message);
     return CLI_OK;
 }
@@ -39,6 +45,8 @@ static int apply_changes(const struct cli_args *args, struct node_list *list)
             status = node_list_remove(list, args->command, value);
         else if (strcmp(name, "weight") == 0)
             status = node_list_weigh(list, args->command, value);
+        else if (strcmp(name, "rename") == 0)
+            status = node_list_rename(list, args->command, value);
     }
     return status;
 }
@@ -50,7 +58,7 @@ static int change_by_options(const struct cli_args *args, struct planned *planne
     if (status == CLI_OK)
         status = apply_changes(args, &list);
     if (status == CLI_OK)
-        status = follow(planned, list.nodes, list.count);
+        status = follow(planned, &list);
     node_list_release(&list);
     return status;
 }
@@ -60,7 +68,9 @@ static int change_by_options(const struct cli_args *args, struct planned *planne
 static int change_to_file(const struct cli_args *args, struct planned *planned)
 {
     struct map_source target;
-    int status = map_source_from_file(cli_value(args, "to"), planned->pool, &target);
+    /* A fleet that was told on the command line has no pool's name. */
+    const char *pool = profile_source_is_asked_for(args) ? cli_value(args, "pool") : planned->pool;
+    int status = map_source_from_file(cli_value(args, "to"), pool, &target);
     if (status == CLI_OK)
         planned->to = target.map;
     planned->is_restart = true;
@@ -69,17 +79,21 @@ static int change_to_file(const struct cli_args *args, struct planned *planned)
 
 static bool has_changes(const struct cli_args *args)
 {
-    return cli_has(args, "add") || cli_has(args, "remove") || cli_has(args, "weight");
+    return cli_has(args, "add") || cli_has(args, "remove") || cli_has(args, "weight") ||
+           cli_has(args, "rename");
 }
 
 static int check_arguments(const struct cli_args *args)
 {
     if (cli_has(args, "to") && has_changes(args))
-        return cli_usage(args->command, "--to says all; leave --add, --remove and --weight out");
+        return cli_usage(args->command,
+                         "--to says all; leave --add, --remove, --weight and --rename out");
     if (!cli_has(args, "to") && !has_changes(args))
         return cli_usage(args->command, "nothing to plan; use --add, --remove, --weight or --to");
     if (cli_has(args, "from") && (cli_has(args, "config") || cli_has(args, "admin")))
         return cli_usage(args->command, "--from is the same as -c; leave one out");
+    if (cli_has(args, "from") && profile_source_is_asked_for(args))
+        return cli_usage(args->command, "--from and --profile exclude each other");
     if (cli_has(args, "list-keys") && cli_has(args, "json"))
         return cli_usage(args->command, "--list-keys and --json exclude each other");
     return CLI_OK;
@@ -88,6 +102,8 @@ static int check_arguments(const struct cli_args *args)
 static int open_from(const struct cli_args *args, struct map_source *ret_source)
 {
     const char *from = cli_value(args, "from");
+    if (profile_source_is_asked_for(args))
+        return profile_source_open(args, ret_source);
     if (from)
         return map_source_from_file(from, cli_value(args, "pool"), ret_source);
     return map_source_open(args, ret_source);
@@ -130,13 +146,18 @@ static int print(const struct cli_args *args, const struct planned *planned)
     return cli_print(&out);
 }
 
-enum { PLAN_SAMPLES = 1 << 22 }; /* where a placement has no ranges: good for 0.05 % */
+/* Where a placement has no ranges: good for 0.05 %, and 0.1 % where whole keys are made. */
+enum { PLAN_SAMPLES = 1 << 22, PLAN_KEYS = 1 << 20 };
 
 static int make_plan(struct planned *planned)
 {
     int status = cw_plan_create(planned->from, planned->to, &planned->plan);
-    if (status == CW_ENOT_SUPPORTED)
-        status = cw_plan_estimate(planned->from, planned->to, PLAN_SAMPLES, &planned->plan);
+    bool has_profile = cw_map_profile_map(planned->from) || cw_map_profile_map(planned->to);
+    if (status == CW_ENOT_SUPPORTED) {
+        planned->sample_count = has_profile ? PLAN_KEYS : PLAN_SAMPLES;
+        status = cw_plan_estimate(planned->from, planned->to, planned->sample_count,
+                                  &planned->plan);
+    }
     if (status == CW_OK)
         return CLI_OK;
     return cli_fail("pool %s: %s", planned->pool, cw_status_message((enum cw_status)status));
@@ -149,6 +170,8 @@ static int plan_and_print(const struct cli_args *args, struct planned *planned)
     if (status == CLI_OK)
         status = make_plan(planned);
     if (status == CLI_OK)
+        status = plan_with_slots(planned);
+    if (status == CLI_OK)
         status = count_keys(args, planned);
     if (status == CLI_OK)
         status = print(args, planned);
@@ -160,23 +183,30 @@ static int plan_and_print(const struct cli_args *args, struct planned *planned)
 
 static int run(const struct cli_args *args)
 {
-    struct map_source source;
+    struct map_source source = {0};
     int status = check_arguments(args);
     if (status == CLI_OK)
         status = open_from(args, &source);
     if (status != CLI_OK)
         return status;
     struct planned planned = {.pool = source.pool, .from = source.map};
-    status = plan_and_print(args, &planned);
-    cw_map_unref(&source.map);
+    if (source.map)
+        status = plan_and_print(args, &planned);
+    else
+        status = cli_usage(args->command, "%s places on numbers; name servers with --node",
+                           source.pool);
+    map_source_close(&source);
     return status;
 }
 
 static const struct cli_option options[] = {
     MAP_SOURCE_OPTIONS,
-    {"add", 'a', "ID[=ADDRESS][,weight=W][,zone=Z]", "Add a node; may stand several times."},
+    PROFILE_SOURCE_OPTIONS,
+    {"add", 'a', "ID[=ADDRESS][,weight=W][,zone=Z]",
+     "Add a node; with a profile also name=, number=, server= and down."},
     {"remove", 'r', "ID", "Remove a node; may stand several times."},
     {"weight", 'w', "ID=W", "Give a node another weight; may stand several times."},
+    {"rename", 0, "ID=NAME", "Give a server of a profile another name."},
     {"from", 0, "FILE", "The same as -c FILE."},
     {"to", 0, "FILE", "What a router moves that is started with this configuration instead."},
     {"keys", 0, "FILE", "Count which of these keys move, one a line; -: standard input."},
@@ -193,11 +223,13 @@ const struct cli_command command_plan = {
     .details =
         "The shares of the nodes before and after, and what moves from where to where. Keys on "
         "standard\ninput (when that is a file or a pipe) or in --keys FILE are counted along the "
-        "moves. \"Without need\"\nis what moves between two nodes that stay although the "
-        "receiver's "
-        "ideal share did not grow.\n\n"
+        "moves. \"Without need\"\nis what moves between two nodes that stay although the receiver "
+        "should not have more, or the\ngiver not less.\n\n"
         "  clockwise plan -c clockwise.yaml --add cache-4=10.0.0.4:6379,weight=2\n"
-        "  clockwise plan --remove cache-1 --weight cache-2=3 < keys.txt\n",
+        "  clockwise plan --remove cache-1 --weight cache-2=3 < keys.txt\n"
+        "  clockwise plan --profile twemproxy-ketama --node 10.0.0.1:6379 --node 10.0.0.2:6379 \\\n"
+        "    --add 10.0.0.3:6379\n"
+        "  clockwise plan --from twemproxy.yaml --to slots.yaml\n",
     .options = options,
     .run = run,
 };

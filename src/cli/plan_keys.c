@@ -57,9 +57,8 @@ static void list_key(struct counting *counting, const struct line *key, uint32_t
 static void count_key(struct counting *counting, const struct line *key)
 {
     struct move_place place = {0};
-    uint64_t hash = cw_hash_tagged(key->text, key->len);
     counting->counts->total++;
-    if (!cw_plan_locate(counting->plan, hash, &place.from, &place.to))
+    if (!cw_plan_locate_key(counting->plan, key->text, key->len, &place.from, &place.to))
         return;
     counting->counts->moving++;
     const struct move_place *found = bsearch(&place, counting->places, counting->place_count,

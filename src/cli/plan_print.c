@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <clockwise/profile.h>
+
 #include "control/table.h"
 
 /* ---- nodes of both maps ---------------------------------------------------------------------- */
@@ -38,17 +40,24 @@ static double share_of(const struct cw_map *map, uint32_t node)
     return node == CW_NO_NODE ? 0 : cw_map_share(map, node);
 }
 
-static uint32_t weight_of(const struct cw_map *map, uint32_t node)
+/* As the system has it, where there is a profile; below 0 where there is no such node. */
+static double weight_of(const struct cw_map *map, uint32_t node)
 {
-    return node == CW_NO_NODE ? 0 : cw_map_node(map, node)->weight;
+    struct cw_profile_node server;
+    uint32_t place;
+    if (node == CW_NO_NODE)
+        return -1;
+    if (cw_map_server(map, node, &server, &place) == CW_OK)
+        return server.weight;
+    return cw_map_node(map, node)->weight;
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-static void cell_weight(struct table *table, uint32_t weight)
+static void cell_weight(struct table *table, double weight)
 {
-    if (weight)
-        table_cellf(table, "%" PRIu32, weight);
+    if (weight >= 0)
+        table_cellf(table, "%.7g", weight);
     else
         table_cell(table, "-");
 }
@@ -97,16 +106,29 @@ static void print_moves(const struct planned *planned, bool has_color, struct bu
 
 static void print_head(const struct planned *planned, struct buffer *out)
 {
-    const char *from = cw_placement_name(cw_map_placement(planned->from));
-    const char *to = cw_placement_name(cw_map_placement(planned->to));
+    const char *from = cw_map_placement_name(planned->from);
+    const char *to = cw_map_placement_name(planned->to);
     buffer_printf(out, "pool %s, placement %s", planned->pool, from);
-    if (from != to)
+    if (strcmp(from, to) != 0)
         buffer_printf(out, " to %s", to);
     if (planned->is_restart)
         buffer_append_text(out, ", started with the other configuration\n\n");
     else
         buffer_printf(out, ", generation %" PRIu64 " to %" PRIu64 "\n\n",
                       cw_map_generation(planned->from), cw_map_generation(planned->to));
+}
+
+static void print_error(const struct planned *planned, struct buffer *out)
+{
+    double error = cw_plan_share_error(planned->plan) * 100;
+    if (error == 0)
+        return;
+    if (cw_map_profile_map(planned->from) || cw_map_profile_map(planned->to))
+        buffer_printf(out, "estimated from %" PRIu64 " generated keys, within %.2f %%\n",
+                      planned->sample_count, error);
+    else
+        buffer_printf(out, "the placement has no ranges: estimated within %.2f %% of all keys\n",
+                      error);
 }
 
 void plan_print_tables(const struct planned *planned, struct buffer *out)
@@ -120,9 +142,10 @@ void plan_print_tables(const struct planned *planned, struct buffer *out)
                   "\n%.2f %% of the keys move; ideal would be %.2f %%; %.2f %% move without need\n",
                   cw_plan_share(planned->plan) * 100, cw_plan_ideal_share(planned->plan) * 100,
                   cw_plan_needless_share(planned->plan) * 100);
-    if (cw_plan_share_error(planned->plan) > 0)
-        buffer_printf(out, "the placement has no ranges: estimated within %.2f %% of all keys\n",
-                      cw_plan_share_error(planned->plan) * 100);
+    print_error(planned, out);
+    if (planned->has_slots)
+        buffer_printf(out, "with slots the same change would move %.2f %%, %.2f %% without need\n",
+                      planned->slots_share * 100, planned->slots_needless_share * 100);
     if (planned->has_keys)
         buffer_printf(out, "%" PRIu64 " of the %" PRIu64 " keys given move (%.2f %%)\n",
                       keys->moving, keys->total,
@@ -131,15 +154,24 @@ void plan_print_tables(const struct planned *planned, struct buffer *out)
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
+/* A whole number where it is one; 0 for a node that is not there. */
+static json_t *json_weight(double weight)
+{
+    if (weight < 0)
+        return json_integer(0);
+    json_int_t whole = (json_int_t)weight;
+    return (double)whole == weight ? json_integer(whole) : json_real(weight);
+}
+
 static json_t *json_nodes(const struct planned *planned)
 {
     json_t *nodes = json_array();
     struct node_pair pair;
     for (uint32_t before = 0, after = 0; next_pair(planned, &before, &after, &pair);)
         json_array_append_new(
-            nodes, json_pack("{s:s, s:I, s:I, s:f, s:f}", "id", pair.id, "weight_before",
-                             (json_int_t)weight_of(planned->from, pair.before), "weight_after",
-                             (json_int_t)weight_of(planned->to, pair.after), "share_before",
+            nodes, json_pack("{s:s, s:o, s:o, s:f, s:f}", "id", pair.id, "weight_before",
+                             json_weight(weight_of(planned->from, pair.before)), "weight_after",
+                             json_weight(weight_of(planned->to, pair.after)), "share_before",
                              share_of(planned->from, pair.before), "share_after",
                              share_of(planned->to, pair.after)));
     return nodes;
@@ -166,12 +198,16 @@ bool plan_print_json(const struct planned *planned, struct buffer *out)
 {
     json_t *root = json_pack(
         "{s:s, s:s, s:I, s:I, s:f, s:f, s:f, s:f, s:o, s:o}", "pool", planned->pool, "placement",
-        cw_placement_name(cw_map_placement(planned->from)), "generation_before",
+        cw_map_placement_name(planned->from), "generation_before",
         (json_int_t)cw_map_generation(planned->from), "generation_after",
         (json_int_t)cw_map_generation(planned->to), "share", cw_plan_share(planned->plan),
         "share_error", cw_plan_share_error(planned->plan), "ideal_share",
         cw_plan_ideal_share(planned->plan), "needless_share", cw_plan_needless_share(planned->plan),
         "nodes", json_nodes(planned), "moves", json_moves(planned));
+    if (root && planned->has_slots)
+        json_object_set_new(root, "with_slots",
+                            json_pack("{s:f, s:f}", "share", planned->slots_share, "needless_share",
+                                      planned->slots_needless_share));
     if (root && planned->has_keys)
         json_object_set_new(root, "keys",
                             json_pack("{s:I, s:I}", "total", (json_int_t)planned->keys.total,

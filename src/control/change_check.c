@@ -353,7 +353,7 @@ static void compare(const struct making *making, struct differences *differences
     }
     if (change->placement < 0)
         return;
-    add_words(change, "placement %s to %s", cw_placement_name(cw_map_placement(map)),
+    add_words(change, "placement %s to %s", cw_map_placement_name(map),
               cw_placement_name((enum cw_placement)change->placement));
     differences->others++;
 }

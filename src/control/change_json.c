@@ -144,8 +144,7 @@ static void add_shares(json_t *root, const struct change *change,
 static void add_estimate(json_t *root, const struct change_estimate *estimate)
 {
     json_object_set_new(root, "generation_after", number(cw_map_generation(estimate->to)));
-    json_object_set_new(root, "placement_after",
-                        json_string(cw_placement_name(cw_map_placement(estimate->to))));
+    json_object_set_new(root, "placement_after", json_string(cw_map_placement_name(estimate->to)));
     json_object_set_new(root, "nodes", nodes_json(estimate));
     json_object_set_new(root, "keys", number(sum(estimate->keys, estimate->from)));
     json_object_set_new(root, "bytes", number(sum(estimate->bytes, estimate->from)));
@@ -165,7 +164,7 @@ json_t *change_plan_json(const struct change_pool *pool, const struct change *ch
                              change->is_change, "kind", transition_kind_name(change->kind), "what",
                              change_any_text(change->what), "generation_before",
                              number(cw_map_generation(pool->map)), "placement_before",
-                             cw_placement_name(cw_map_placement(pool->map)));
+                             cw_map_placement_name(pool->map));
     if (!root || !change->is_change)
         return root;
     int status = cw_plan_create(estimate->from, estimate->to, &plan);

@@ -14,6 +14,8 @@
 
 #include "control/problems.h"
 
+struct cw_node;
+struct cw_profile;
 struct router_options;
 struct yaml_node;
 struct yaml_tree;
@@ -28,7 +30,20 @@ struct config_node {
     const struct yaml_node *yaml; /* where it stands in the file */
     const char *id, *address, *zone;
     int64_t weight;
+    /* With a profile: what the other system knows of it. */
+    const char *name, *server;
+    int64_t number, down;
+    double server_weight; /* below 0: not set, which is 1 */
 };
+
+/* Settings of a profile as they are written; see cw_profile_options_set(). */
+struct config_settings {
+    const char *hash, *tag, *stop, *salt, *server_key, *points, *size, *size_max, *load;
+    const char *replication, *topology, *unsigned_char;
+};
+
+/* Where profiles begin among the numbers of placements that are read. */
+enum { CONFIG_PROFILE_FIRST = 1000 };
 
 /* A command of a module, for command_declare(). */
 struct config_command {
@@ -41,6 +56,8 @@ struct config_pool {
     const struct yaml_node *yaml, *name_yaml;
     const char *name, *listen, *listen_memcached;
     const char *username, *password, *client_password;
+    const struct cw_profile *profile; /* with CW_PLACEMENT_PROFILE; else NULL */
+    struct config_settings settings;
     int64_t engine, placement, slots, tokens, connections; /* enum engine, enum cw_placement */
     int64_t timeout_ms, probe_interval_ms, probe_interval_max_ms;
     int64_t on_node_down; /* enum node_down_policy */
@@ -84,6 +101,13 @@ void config_destroy(struct config **config);
 int config_check(const struct config *config, struct problems *problems);
 /* Makes each pool's map. The cost is cw_map_create()'s. 0, -EINVAL with problems, or -ENOMEM. */
 int config_make_maps(struct config *config, struct problems *problems);
+
+/* The part of that of a pool whose placement is a profile (config_profile.c): `nodes` are its nodes
+ * as a map takes them. */
+int config_make_profile_map(struct config_pool *pool, const struct cw_node *nodes,
+                            struct problems *problems);
+/* The weight of a server of a profile, from text. False with a message, as option_convert(). */
+bool config_server_weight(const char *text, double *ret_weight, char *ret_message, size_t size);
 
 const struct config_pool *config_find_pool(const struct config *config, const char *name);
 

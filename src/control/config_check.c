@@ -138,6 +138,21 @@ static void check_twice(const struct config_node **sorted, size_t count, bool by
     }
 }
 
+/* What only a profile's servers have. */
+static void check_server_keys(const struct config_pool *pool, const struct config_node *node,
+                              struct problems *problems)
+{
+    static const char *const keys[] = {"name", "server", "number", "down"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys && !pool->profile; i++) {
+        const struct yaml_node *at = yaml_find_key(node->yaml, keys[i]);
+        if (at)
+            problems_add(problems, PLACE(at),
+                         "node '%.63s': %s is known only with a profile as the placement; leave "
+                         "it out",
+                         node->id, keys[i]);
+    }
+}
+
 static int check_nodes(const struct config_pool *pool, struct problems *problems)
 {
     const struct config_node **sorted = malloc((pool->node_count + 1) * sizeof *sorted);
@@ -145,6 +160,7 @@ static int check_nodes(const struct config_pool *pool, struct problems *problems
         return -ENOMEM;
     for (size_t i = 0; i < pool->node_count; i++) {
         sorted[i] = &pool->nodes[i];
+        check_server_keys(pool, &pool->nodes[i], problems);
         if (pool->engine == ENGINE_EMBEDDED)
             check_embedded_node(&pool->nodes[i], problems);
         else
@@ -173,6 +189,7 @@ static void refuse_keys(const struct config_pool *pool, struct problems *problem
     bool is_redis = pool->engine == ENGINE_REDIS, is_slots = pool->placement == CW_PLACEMENT_SLOTS;
     refuse_key(pool, is_slots, "slots", "placement slots", problems);
     refuse_key(pool, pool->placement == CW_PLACEMENT_RING, "tokens", "placement ring", problems);
+    refuse_key(pool, pool->profile, "profile", "a profile as the placement", problems);
     refuse_key(pool, !is_redis, "durability", "engine embedded", problems);
     refuse_key(pool, !is_redis, "size_max", "engine embedded", problems);
     refuse_key(pool, is_redis, "commands", "engine redis", problems);

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <clockwise/clockwise.h>
+#include <clockwise/profile.h>
 
 #include "base/assert.h"
 #include "control/options.h"
@@ -24,6 +24,7 @@ struct reader {
     struct config *config;
     struct problems *problems;
     bool no_memory;
+    bool has_profile;     /* the pool that is being read */
     char path[PATH_SIZE]; /* of what is being read, as "pools.sessions.nodes[2]" */
 };
 
@@ -67,6 +68,21 @@ static void read_section(struct reader *reader, enum section_id id, const struct
 
 /* ---- options --------------------------------------------------------------------------------- */
 
+/* What an option of numbers is, where the other system's weights are taken as they are. */
+static bool is_server_weight(const struct reader *reader, const struct option *option)
+{
+    return reader->has_profile && option->section == SECTION_NODE &&
+           strcmp(option->key, "weight") == 0;
+}
+
+static void read_server_weight(struct reader *reader, const struct yaml_node *value,
+                               struct config_node *node)
+{
+    char message[OPTION_MESSAGE_SIZE];
+    if (!config_server_weight(value->text, &node->server_weight, message, sizeof message))
+        problem(reader, value, "%s", message);
+}
+
 static void read_option(struct reader *reader, const struct option *option,
                         const struct yaml_node *value, void *target)
 {
@@ -80,6 +96,8 @@ static void read_option(struct reader *reader, const struct option *option,
         problem(reader, value, "is %s; write one value", yaml_kind_name(value));
     else if (yaml_is_empty(value))
         problem(reader, value, "has no value; write one or leave the key out");
+    else if (is_server_weight(reader, option))
+        read_server_weight(reader, value, target);
     else if (!option_convert(option, value->text, &converted, message))
         problem(reader, value, "%s", message);
     else
@@ -126,6 +144,14 @@ static void *alloc_elements(struct reader *reader, size_t count, size_t size)
     return elements;
 }
 
+/* Looked up before the pool is read: nodes may stand before the placement. */
+static bool names_profile(const struct yaml_node *pool)
+{
+    const struct yaml_node *key = yaml_find_key(pool, "placement");
+    return key && key->value && key->value->kind == YAML_KIND_SCALAR &&
+           cw_profile_find(key->value->text);
+}
+
 static void read_pool(struct reader *reader, const struct yaml_node *key, struct config_pool *pool)
 {
     *pool = (struct config_pool){.yaml = key->value, .name_yaml = key, .name = key->text};
@@ -135,7 +161,12 @@ static void read_pool(struct reader *reader, const struct yaml_node *key, struct
                 "'%.70s' is no name for a pool; use 1 to %d letters, digits and . _ - and no dot "
                 "in front",
                 key->text, POOL_NAME_LEN_MAX);
+    reader->has_profile = names_profile(key->value);
     read_section(reader, SECTION_POOL, key->value, pool);
+    if (pool->placement >= CONFIG_PROFILE_FIRST) {
+        pool->profile = cw_profile_at((size_t)(pool->placement - CONFIG_PROFILE_FIRST));
+        pool->placement = CW_PLACEMENT_PROFILE;
+    }
 }
 
 static void read_pools(struct reader *reader, const struct yaml_node *map)
@@ -166,6 +197,7 @@ static void read_nodes(struct reader *reader, const struct yaml_node *list,
         size_t path = path_enter_item(reader, pool->node_count);
         struct config_node *node = &pool->nodes[pool->node_count++];
         option_store_defaults(SECTION_NODE, node);
+        node->server_weight = -1;
         node->yaml = item;
         read_section(reader, SECTION_NODE, item, node);
         path_leave(reader, path);

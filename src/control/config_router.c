@@ -22,6 +22,8 @@ enum { WORKERS_BY_DEFAULT_MAX = 4 };
 _Static_assert(ENGINE_REDIS == 0 && ENGINE_EMBEDDED == 1, "the order of choices_engine");
 _Static_assert(CW_PLACEMENT_SLOTS == 0 && CW_PLACEMENT_ROUND == 6,
                "the order of choices_placement");
+_Static_assert((int)CW_PLACEMENT_PROFILE < (int)CONFIG_PROFILE_FIRST,
+               "numbers of placements and profiles");
 _Static_assert(DURABILITY_ALWAYS == 0 && DURABILITY_EVERYSEC == 1 && DURABILITY_NO == 2,
                "the order of choices_durability");
 
@@ -71,6 +73,17 @@ static int check_node(const struct config_node *node, const struct cw_node *as_g
     return status == CW_ENOMEM ? -ENOMEM : 0;
 }
 
+/* What our own placements would make of a weight that only a profile understands. */
+static uint32_t weight_of(const struct config_node *node)
+{
+    double weight = node->server_weight;
+    if (weight < 0)
+        return (uint32_t)node->weight;
+    return weight >= 1 && weight <= CW_WEIGHT_MAX && weight == (double)(uint32_t)weight
+               ? (uint32_t)weight
+               : 1;
+}
+
 static int gather_nodes(struct config *config, struct config_pool *pool, struct cw_node *ret_nodes,
                         struct problems *problems)
 {
@@ -82,7 +95,7 @@ static int gather_nodes(struct config *config, struct config_pool *pool, struct 
             .id = node->id,
             .address = is_embedded ? inproc_address(config, pool, node) : node->address,
             .zone = node->zone,
-            .weight = (uint32_t)node->weight,
+            .weight = weight_of(node),
         };
         if (is_embedded && !ret_nodes[i].address)
             return -ENOMEM;
@@ -95,6 +108,8 @@ static int gather_nodes(struct config *config, struct config_pool *pool, struct 
 static int create_map(struct config_pool *pool, const struct cw_node *nodes,
                       struct problems *problems)
 {
+    if (pool->profile)
+        return config_make_profile_map(pool, nodes, problems);
     bool is_slots = pool->placement == CW_PLACEMENT_SLOTS;
     bool is_ring = pool->placement == CW_PLACEMENT_RING;
     struct cw_map_options options = {

@@ -13,8 +13,11 @@
 #include <string.h>
 #include <strings.h>
 
+#include <clockwise/profile.h>
+
 #include "base/suggest.h"
 #include "control/address_check.h"
+#include "control/config.h"
 
 struct unit {
     const char *name;
@@ -176,6 +179,45 @@ static bool convert_choice(const struct option *option, const char *text, int64_
     return complain(ret_message, "'%.40s' is unknown; use %s", text, list);
 }
 
+/* The nearest of the placements and of the profiles. */
+static bool unknown_placement(const struct option *option, const char *text, char *ret_message)
+{
+    enum { PROFILES_MAX = 256 };
+    const char *names[PROFILES_MAX];
+    char list[120];
+    size_t count = 0;
+    for (const char *const *choice = option->choices; *choice; choice++)
+        names[count++] = *choice;
+    for (size_t i = 0; i < cw_profile_count() && count < PROFILES_MAX; i++)
+        names[count++] = cw_profile_at(i)->name;
+    const char *nearest = suggest_nearest(text, names, count);
+    list_choices(option, list, sizeof list);
+    if (nearest)
+        return complain(ret_message,
+                        "'%.40s' is unknown; did you mean '%s'? (%s, or a profile: `clockwise "
+                        "profiles`)",
+                        text, nearest, list);
+    return complain(ret_message,
+                    "'%.40s' is unknown; use %s, or a profile (`clockwise profiles` lists them)",
+                    text, list);
+}
+
+static bool convert_placement(const struct option *option, const char *text, int64_t *ret_number,
+                              char *ret_message)
+{
+    for (size_t i = 0; option->choices[i]; i++)
+        if (strcmp(option->choices[i], text) == 0) {
+            *ret_number = (int64_t)i;
+            return true;
+        }
+    for (size_t i = 0; i < cw_profile_count(); i++)
+        if (strcmp(cw_profile_at(i)->name, text) == 0) {
+            *ret_number = CONFIG_PROFILE_FIRST + (int64_t)i;
+            return true;
+        }
+    return unknown_placement(option, text, ret_message);
+}
+
 static bool convert_bool(const char *text, int64_t *ret_number, char *ret_message)
 {
     static const char *const words[] = {"no", "yes", "false", "true", "off", "on"};
@@ -213,6 +255,7 @@ bool option_convert(const struct option *option, const char *text, struct option
     case OPTION_SIZE:
     case OPTION_DURATION: return convert_with_unit(option, text, &ret_value->number, ret_message);
     case OPTION_CHOICE: return convert_choice(option, text, &ret_value->number, ret_message);
+    case OPTION_PLACEMENT: return convert_placement(option, text, &ret_value->number, ret_message);
     case OPTION_BOOL: return convert_bool(text, &ret_value->number, ret_message);
     }
     return complain(ret_message, "is of no known type");

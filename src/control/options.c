@@ -30,6 +30,7 @@ static const struct section sections[] = {
 #define STRUCT_OF_MAP_STORE struct config
 #define STRUCT_OF_POOL      struct config_pool
 #define STRUCT_OF_LISTEN    struct config_pool
+#define STRUCT_OF_PROFILE   struct config_pool
 #define STRUCT_OF_NODE      struct config_node
 #define STRUCT_OF_COMMAND   struct config_command
 #define NONE                NULL

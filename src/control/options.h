@@ -38,6 +38,8 @@ enum option_type {
     OPTION_SIZE,     /* bytes; b kb mb gb tb, by 1024; a bare number is bytes */
     OPTION_DURATION, /* milliseconds; ms s m h; only 0 may go without a unit */
     OPTION_CHOICE,   /* the place in `choices` */
+    /* The same, or CONFIG_PROFILE_FIRST and the number of a profile. */
+    OPTION_PLACEMENT,
     OPTION_BOOL,
 };
 

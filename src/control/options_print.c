@@ -11,8 +11,10 @@
 void option_describe_type(const struct option *option, struct buffer *out)
 {
     static const char *const names[] = {
-        [OPTION_TEXT] = "text", [OPTION_ADDRESS] = "address",   [OPTION_INTEGER] = "number",
-        [OPTION_SIZE] = "size", [OPTION_DURATION] = "duration", [OPTION_BOOL] = "yes or no",
+        [OPTION_TEXT] = "text",           [OPTION_ADDRESS] = "address",
+        [OPTION_INTEGER] = "number",      [OPTION_SIZE] = "size",
+        [OPTION_DURATION] = "duration",   [OPTION_BOOL] = "yes or no",
+        [OPTION_PLACEMENT] = "placement",
     };
     if (option->type != OPTION_CHOICE) {
         buffer_append_text(out, names[option->type]);

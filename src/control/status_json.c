@@ -90,9 +90,9 @@ static json_t *pool_object(const struct snapshot_pool *pool, struct mover *mover
     json_t *object = json_pack(
         "{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o}", "name", pool->config->name, "listen",
         pool->config->listen, "engine", engine_name(pool->config), "placement",
-        cw_placement_name(cw_map_placement(pool->map)), "generation",
-        number(cw_map_generation(pool->map)), "workers_at_generation", number(pool->workers_at_map),
-        "latency_us", latency_object(&pool->latency), "nodes", nodes);
+        cw_map_placement_name(pool->map), "generation", number(cw_map_generation(pool->map)),
+        "workers_at_generation", number(pool->workers_at_map), "latency_us",
+        latency_object(&pool->latency), "nodes", nodes);
     if (object && mover)
         add_changes(object, pool->config->name, mover, index);
     return object;
@@ -131,12 +131,11 @@ bool pools_print_json(const struct config *config, struct router *router, struct
     for (size_t i = 0; i < config->pool_count; i++) {
         const struct config_pool *pool = &config->pools[i];
         struct cw_map *map = router_map(router, (uint32_t)i);
-        json_array_append_new(pools,
-                              json_pack("{s:s, s:s, s:s, s:s, s:o, s:o}", "name", pool->name,
-                                        "listen", pool->listen, "engine", engine_name(pool),
-                                        "placement", cw_placement_name(cw_map_placement(map)),
-                                        "generation", number(cw_map_generation(map)), "nodes",
-                                        number(cw_map_node_count(map))));
+        json_array_append_new(pools, json_pack("{s:s, s:s, s:s, s:s, s:o, s:o}", "name", pool->name,
+                                               "listen", pool->listen, "engine", engine_name(pool),
+                                               "placement", cw_map_placement_name(map),
+                                               "generation", number(cw_map_generation(map)),
+                                               "nodes", number(cw_map_node_count(map))));
         cw_map_unref(&map);
     }
     return print(json_pack("{s:o}", "pools", pools), out);

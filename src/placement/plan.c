@@ -107,14 +107,32 @@ static int list_moves(struct cw_plan *plan, const struct pairs *pairs)
     return CW_OK;
 }
 
-/* Whether a node's ideal share grows; exact, but for a profile's real weights. */
-static int grows(const struct cw_plan *plan, uint32_t old, uint32_t new)
+/* Whether a node's ideal share grows (1), shrinks (-1) or stays; exact, but for a profile's real
+ * weights. */
+static int growth(const struct cw_plan *plan, uint32_t old, uint32_t new)
 {
     const struct nodes *from = &plan->from->nodes, *to = &plan->to->nodes;
-    if (old != CW_NO_NODE && (plan->from->weights || plan->to->weights))
-        return map_ideal_share(plan->to, new) > map_ideal_share(plan->from, old) * (1 + 1e-12);
-    return old == CW_NO_NODE || (unsigned __int128)to->list[new].weight * from->weight_sum >
-                                    (unsigned __int128)from->list[old].weight * to->weight_sum;
+    if (old == CW_NO_NODE)
+        return 1;
+    if (plan->from->weights || plan->to->weights) {
+        double had = map_ideal_share(plan->from, old), has = map_ideal_share(plan->to, new);
+        return (has > had * (1 + 1e-12)) - (had > has * (1 + 1e-12));
+    }
+    unsigned __int128 has = (unsigned __int128)to->list[new].weight * from->weight_sum;
+    unsigned __int128 had = (unsigned __int128)from->list[old].weight * to->weight_sum;
+    return (has > had) - (has < had);
+}
+
+/* Between two nodes that stay, and not from one that should have less to one that should have more.
+ */
+static int is_needless(const struct cw_plan *plan, const struct cw_move *move)
+{
+    const struct nodes *from = &plan->from->nodes, *to = &plan->to->nodes;
+    uint32_t receiver = nodes_find(from, to->list[move->to_node].id);
+    uint32_t giver = plan->numbers[move->from_node];
+    return giver != CW_NO_NODE && receiver != CW_NO_NODE &&
+           (growth(plan, receiver, move->to_node) <= 0 ||
+            growth(plan, move->from_node, giver) >= 0);
 }
 
 static void sum_shares(struct cw_plan *plan)
@@ -123,15 +141,13 @@ static void sum_shares(struct cw_plan *plan)
     for (uint32_t i = 0; i < to->count; i++) {
         uint32_t old = nodes_find(from, to->list[i].id);
         double had = old == CW_NO_NODE ? 0 : cw_map_ideal_share(plan->from, old);
-        if (grows(plan, old, i))
+        if (growth(plan, old, i) > 0)
             plan->ideal_share += cw_map_ideal_share(plan->to, i) - had;
     }
     for (size_t i = 0; i < plan->move_count; i++) {
-        const struct cw_move *move = &plan->moves[i];
-        uint32_t old = nodes_find(from, to->list[move->to_node].id);
-        plan->share += move->share;
-        if (plan->numbers[move->from_node] != CW_NO_NODE && !grows(plan, old, move->to_node))
-            plan->needless_share += move->share;
+        plan->share += plan->moves[i].share;
+        if (is_needless(plan, &plan->moves[i]))
+            plan->needless_share += plan->moves[i].share;
     }
 }
 

@@ -45,8 +45,8 @@ class Help(ProcessTest):
 
     def test_every_command_explains_itself(self):
         overview = self.clockwise_output('--help')
-        for name in ('serve', 'locate', 'plan', 'compare', 'import', 'apply', 'node', 'status',
-                     'transition', 'help'):
+        for name in ('serve', 'locate', 'plan', 'compare', 'import', 'apply', 'node', 'profiles',
+                     'status', 'transition', 'help'):
             self.assertRegex(overview, rf'(?m)^  {name} ')
             text = self.clockwise_output(name, '--help')
             self.assertIn(f'Usage: clockwise {name}', text)
@@ -57,7 +57,8 @@ class Help(ProcessTest):
     def test_help_is_at_most_100_columns_wide(self):
         for arguments in (('--help',), ('serve', '--help'), ('plan', '--help'),
                           ('locate', '--help'), ('compare', '--help'), ('import', '--help'),
-                          ('apply', '--help'), ('node', '--help'), ('transition', '--help')):
+                          ('apply', '--help'), ('node', '--help'), ('transition', '--help'),
+                          ('profiles', '--help')):
             for line in self.clockwise_output(*arguments).splitlines():
                 self.assertLessEqual(len(line), 100, line)
 
