@@ -106,6 +106,18 @@ static enum call_result finish(struct call *call)
     return CALL_BROKEN;
 }
 
+/* The parser lets through what is a payload's overhead longer than a value may be. */
+static bool has_too_long_value(const struct call *call)
+{
+    size_t len_max = call->engine->value_len_max;
+    if (call->request->length <= len_max || call->command->id == CMD_RESTORE)
+        return false;
+    for (uint32_t i = 1; i < arg_count(call); i++)
+        if (arg(call, i).len > len_max)
+            return true;
+    return false;
+}
+
 static void run(struct call *call)
 {
     struct slice name = arg(call, 0);
@@ -117,6 +129,8 @@ static void run(struct call *call)
         reply_not_served(call);
     else if (!command_arity_fits(call->command, arg_count(call)))
         reply_arity_error(call);
+    else if (has_too_long_value(call))
+        reply_error(call, "ERR string exceeds maximum allowed size (proto-max-bulk-len)");
     else if (handler->mode == HANDLER_NO_STORE ||
              keyspace_begin(call->keyspace,
                             handler->mode == STORE_READ ? STORE_READ : STORE_WRITE) == 0)
@@ -230,16 +244,34 @@ void reply_map(struct call *call, size_t pairs)
     note(call, resp_write_map(call->out, pairs, call->session->protocol));
 }
 
-void reply_listed(struct call *call, size_t count)
+static bool listed_fits(struct call *call)
+{
+    if (call->out->len - call->out_start + call->engine->listed.len > call->engine->reply_len_max)
+        call->is_oversize = true;
+    return !call->is_oversize;
+}
+
+static void append_listed(struct call *call)
 {
     struct buffer *listed = &call->engine->listed;
-    if (call->out->len - call->out_start + listed->len > call->engine->reply_len_max)
-        call->is_oversize = true;
-    reply_array(call, count);
     if (!call->is_oversize)
         note(call, buffer_append(call->out, buffer_bytes(listed), listed->len));
     buffer_clear(listed);
     buffer_trim(listed, LISTED_KEEP_BYTES);
+}
+
+void reply_listed(struct call *call, size_t count)
+{
+    if (listed_fits(call))
+        reply_array(call, count);
+    append_listed(call);
+}
+
+void reply_listed_set(struct call *call, size_t count)
+{
+    if (listed_fits(call))
+        note(call, resp_write_set(call->out, count, call->session->protocol));
+    append_listed(call);
 }
 
 void reply_error(struct call *call, const char *text)

@@ -8,9 +8,13 @@
 
 #include "base/buffer.h"
 #include "store/keyspace.h"
+#include "store/marks.h"
 #include "wire/command.h"
 
-enum { SESSION_NAME_LEN_MAX = 64 };
+enum { SESSION_NAME_LEN_MAX = 64, RUN_ID_LEN = 40 };
+
+/* "0.1.0" */
+extern const char engine_version[];
 
 /* What a connection has told about itself. */
 struct session {
@@ -24,7 +28,13 @@ struct session {
 /* What is the same for all calls of a node. */
 struct engine {
     struct keyspace keyspace;
-    const char *id; /* of the node */
+    struct marks marks;
+    const char *id;              /* of the node */
+    char run_id[RUN_ID_LEN + 1]; /* of this start of it */
+    /* Ends the connection with that id: nothing more of it is executed. Whether there was one. NULL
+     * where there are no connections. */
+    bool (*kill)(void *context, uint64_t id);
+    void *kill_context;
     size_t value_len_max;
     size_t reply_len_max; /* of one reply */
     uint64_t commands;    /* executed so far */
@@ -92,6 +102,7 @@ void reply_array(struct call *call, size_t count);
 void reply_map(struct call *call, size_t pairs);
 /* An array of count elements, which stand written in engine->listed; empties that. */
 void reply_listed(struct call *call, size_t count);
+void reply_listed_set(struct call *call, size_t count); /* the same as a set */
 /* "-" text. */
 void reply_error(struct call *call, const char *text);
 void reply_errorf(struct call *call, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -5,7 +5,8 @@ void cmd_del(struct call *call)
 {
     int64_t count = 0;
     for (uint32_t i = 1; i < arg_count(call); i++)
-        count += keyspace_remove(call->keyspace, arg(call, i)) > 0;
+        count += marks_drop(&call->engine->marks, arg(call, i)) ||
+                 keyspace_remove(call->keyspace, arg(call, i)) > 0;
     reply_integer(call, count);
 }
 
@@ -14,7 +15,8 @@ void cmd_exists(struct call *call)
     struct record record;
     int64_t count = 0;
     for (uint32_t i = 1; i < arg_count(call); i++)
-        count += keyspace_peek(call->keyspace, arg(call, i), &record) > 0;
+        count += marks_find(&call->engine->marks, arg(call, i)) ||
+                 keyspace_peek(call->keyspace, arg(call, i), &record) > 0;
     reply_integer(call, count);
 }
 
@@ -22,7 +24,8 @@ void cmd_type(struct call *call)
 {
     struct record record;
     int found = keyspace_peek(call->keyspace, arg(call, 1), &record);
-    reply_simple(call, found > 0 ? "string" : "none");
+    bool is_marks = marks_find(&call->engine->marks, arg(call, 1));
+    reply_simple(call, is_marks ? "set" : found > 0 ? "string" : "none");
 }
 
 void cmd_dbsize(struct call *call)
@@ -36,6 +39,10 @@ void cmd_flush(struct call *call)
                     (arg_count(call) == 2 && (arg_is(call, 1, "sync") || arg_is(call, 1, "async")));
     if (!is_known) {
         reply_syntax_error(call);
+        return;
+    }
+    if (!marks_drop_all(&call->engine->marks)) {
+        reply_error(call, "ERR out of memory");
         return;
     }
     keyspace_clear(call->keyspace);

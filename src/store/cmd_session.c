@@ -9,7 +9,7 @@
 #define TEXT_OF(number)       #number
 #define VERSION_TEXT(a, b, c) TEXT_OF(a) "." TEXT_OF(b) "." TEXT_OF(c)
 
-static const char version[] = VERSION_TEXT(CW_VERSION_MAJOR, CW_VERSION_MINOR, CW_VERSION_PATCH);
+const char engine_version[] = VERSION_TEXT(CW_VERSION_MAJOR, CW_VERSION_MINOR, CW_VERSION_PATCH);
 
 void cmd_ping(struct call *call)
 {
@@ -30,6 +30,16 @@ void cmd_select(struct call *call)
 {
     if (arg_is_db_zero(call, 1))
         reply_ok(call);
+}
+
+/* There are no passwords here; Redis without one answers the same. */
+void cmd_auth(struct call *call)
+{
+    if (arg_count(call) > 3)
+        reply_syntax_error(call);
+    else
+        reply_error(call, "ERR AUTH <password> called without any password configured for the "
+                          "default user. Are you sure your configuration is correct?");
 }
 
 void cmd_quit(struct call *call)
@@ -102,6 +112,24 @@ static void client_info(struct call *call)
     reply_text(call, text);
 }
 
+/* CLIENT KILL ID n. Nobody kills itself, as in Redis. */
+static void client_kill(struct call *call)
+{
+    int64_t id;
+    const struct engine *engine = call->engine;
+    if (!arg_is(call, 2, "id")) {
+        reply_syntax_error(call);
+        return;
+    }
+    if (!resp_parse_integer(arg(call, 3), &id) || id <= 0) {
+        reply_error(call, "ERR client-id should be greater than 0");
+        return;
+    }
+    bool is_other = (uint64_t)id != call->session->id;
+    reply_integer(call,
+                  is_other && engine->kill && engine->kill(engine->kill_context, (uint64_t)id));
+}
+
 struct subcommand {
     const char *word;
     uint32_t args_min, args_max; /* with the command's own name */
@@ -112,6 +140,7 @@ static const struct subcommand client_subcommands[] = {
     {"id", 2, 2, client_id},
     {"getname", 2, 2, client_getname},
     {"setname", 3, 3, client_setname},
+    {"kill", 4, 4, client_kill},
     {"info", 2, 2, client_info},
     {"list", 2, UINT32_MAX, client_info},
     /* What clients say about themselves at the start, and may say here without harm. */
@@ -192,7 +221,7 @@ void cmd_hello(struct call *call)
     reply_text(call, "server");
     reply_text(call, "clockwise");
     reply_text(call, "version");
-    reply_text(call, version);
+    reply_text(call, engine_version);
     reply_text(call, "proto");
     reply_integer(call, protocol);
     reply_text(call, "id");
@@ -205,7 +234,7 @@ void cmd_hello(struct call *call)
     reply_array(call, 0);
 }
 
-/* ---- COMMAND and INFO ------------------------------------------------------------------------ */
+/* ---- COMMAND --------------------------------------------------------------------------------- */
 
 static int64_t count_served(void)
 {
@@ -246,21 +275,4 @@ void cmd_command(struct call *call)
     else
         run_subcommand(call, command_subcommands,
                        sizeof command_subcommands / sizeof command_subcommands[0]);
-}
-
-void cmd_info(struct call *call)
-{
-    char text[512];
-    const struct engine *engine = call->engine;
-    const struct store_usage *usage = &call->keyspace->usage;
-    snprintf(text, sizeof text,
-             "# Server\r\nclockwise_version:%s\r\nnode_id:%s\r\n"
-             "# Store\r\nused_bytes:%" PRIu64 "\r\nsize_max_bytes:%" PRIu64 "\r\n"
-             "# Stats\r\ntotal_commands_processed:%" PRIu64 "\r\ncommits:%" PRIu64
-             "\r\nexpired_keys:%" PRIu64 "\r\nwrite_errors:%" PRIu64 "\r\n"
-             "# Keyspace\r\ndb0:keys=%" PRIu64 "\r\n",
-             version, engine->id, usage->used_bytes, usage->size_max, engine->commands,
-             engine->keyspace.commits, engine->expired_keys, engine->write_errors,
-             usage->key_count);
-    reply_text(call, text);
 }

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/dump.h"
 #include "store/node.h"
+#include "store/random_hex.h"
 
 enum {
     SWEEP_COUNT_MAX = 200,     /* records in one transaction; between two, requests are served */
@@ -152,6 +154,7 @@ static int open_store(struct embedded_node *node, const struct embedded_node_opt
         .data_dir = options->data_dir,
         .is_durable = options->durability == DURABILITY_ALWAYS,
         .size_max = options->size_max,
+        .seed = options->seed,
     };
     int error = store_lmdb_open(&store_options, &node->store, message, size);
     if (error)
@@ -195,6 +198,17 @@ static int start(struct embedded_node *node, const struct embedded_node_options 
     return 0;
 }
 
+/* The parser's bounds: what DUMP gives for the longest value must come in again. */
+static struct resp_limits widen(struct resp_limits limits)
+{
+    if (limits.arg_len_max <= UINT32_MAX - DUMP_OVERHEAD_LEN &&
+        limits.request_len_max <= UINT32_MAX - DUMP_OVERHEAD_LEN) {
+        limits.arg_len_max += DUMP_OVERHEAD_LEN;
+        limits.request_len_max += DUMP_OVERHEAD_LEN;
+    }
+    return limits;
+}
+
 static struct embedded_node *make_node(struct io_loop *loop,
                                        const struct embedded_node_options *options)
 {
@@ -203,9 +217,12 @@ static struct embedded_node *make_node(struct io_loop *loop,
     if (!node)
         return NULL;
     node->loop = loop;
-    node->limits = options->limits;
+    node->limits = widen(options->limits);
     node->durability = options->durability;
     node->sweep_armed_ms = UINT64_MAX;
+    node->engine.kill = node_kill_conn;
+    node->engine.kill_context = node;
+    random_hex(options->seed, RUN_ID_LEN, node->engine.run_id);
     node->engine.value_len_max = value_len_max;
     node->engine.reply_len_max = options->reply_len_max ? options->reply_len_max
                                                         : REPLY_LEN_MAX_DEFAULT;
@@ -254,6 +271,7 @@ void embedded_node_destroy(struct embedded_node **node)
     if (gone->engine.keyspace.store)
         keyspace_fini(&gone->engine.keyspace);
     buffer_release(&gone->engine.listed);
+    marks_release(&gone->engine.marks);
     store_close(&gone->store);
     free(gone->id);
     free(gone);

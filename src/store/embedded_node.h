@@ -4,6 +4,9 @@
  * other. It belongs to one loop; in the router that loop has a thread of its own, so that a disk
  * never stops a worker.
  *
+ * Beside what clients use it serves what moves keys away and here (DUMP, RESTORE, the sets named
+ * "\0cw:…" of marks.h), in the words of a Redis: whoever moves keys need not know the difference.
+ *
  * Everything that arrives in one turn of the loop is executed in one write transaction, and the
  * replies are sent after it was committed (group commit).
  */
@@ -34,6 +37,7 @@ struct embedded_node_options {
     size_t
         reply_len_max; /* of one reply (MGET, KEYS); 0: 64 MiB, or what the longest value needs */
     bool sync_on_loop; /* everysec without a thread of its own: for the simulation */
+    uint64_t seed;     /* of run ids and incarnations, for the simulation; 0: from the system */
 };
 
 struct embedded_node;

@@ -59,17 +59,29 @@
     HANDLER(SCAN, cmd_scan, STORE_READ)                                                            \
     HANDLER(KEYS, cmd_keys, STORE_READ)                                                            \
     HANDLER(RANDOMKEY, cmd_randomkey, STORE_READ)                                                  \
+    /* cmd_dump.c */                                                                               \
+    HANDLER(DUMP, cmd_dump, STORE_READ)                                                            \
+    HANDLER(RESTORE, cmd_restore, STORE_WRITE)                                                     \
+    HANDLER(MEMORY, cmd_memory, STORE_READ)                                                        \
+    /* cmd_marks.c */                                                                              \
+    HANDLER(SADD, cmd_sadd, HANDLER_NO_STORE)                                                      \
+    HANDLER(SREM, cmd_srem, HANDLER_NO_STORE)                                                      \
+    HANDLER(SPOP, cmd_spop, HANDLER_NO_STORE)                                                      \
+    HANDLER(SCARD, cmd_scard, HANDLER_NO_STORE)                                                    \
+    HANDLER(SISMEMBER, cmd_sismember, HANDLER_NO_STORE)                                            \
     /* cmd_session.c */                                                                            \
+    HANDLER(AUTH, cmd_auth, HANDLER_NO_STORE)                                                      \
     HANDLER(PING, cmd_ping, HANDLER_NO_STORE)                                                      \
     HANDLER(ECHO, cmd_echo, HANDLER_NO_STORE)                                                      \
     HANDLER(HELLO, cmd_hello, HANDLER_NO_STORE)                                                    \
     HANDLER(SELECT, cmd_select, HANDLER_NO_STORE)                                                  \
     HANDLER(CLIENT, cmd_client, HANDLER_NO_STORE)                                                  \
     HANDLER(COMMAND, cmd_command, HANDLER_NO_STORE)                                                \
-    HANDLER(INFO, cmd_info, HANDLER_NO_STORE)                                                      \
     HANDLER(TIME, cmd_time, HANDLER_NO_STORE)                                                      \
     HANDLER(RESET, cmd_reset, HANDLER_NO_STORE)                                                    \
-    HANDLER(QUIT, cmd_quit, HANDLER_NO_STORE)
+    HANDLER(QUIT, cmd_quit, HANDLER_NO_STORE)                                                      \
+    /* cmd_info.c */                                                                               \
+    HANDLER(INFO, cmd_info, HANDLER_NO_STORE)
 
 enum { HANDLER_NO_STORE = -1 };
 

@@ -38,6 +38,7 @@ struct conn {
     bool is_watched; /* told of readability */
     bool is_ended;   /* no more input will come */
     bool is_broken;  /* to be closed without another word */
+    bool is_killed;  /* the same, by somebody else's CLIENT KILL */
     /* of the batch that is executed */
     size_t executed; /* bytes of in */
     size_t out_mark; /* where out and session were when it began */
@@ -75,5 +76,8 @@ void node_accept(void *context, struct io_conn *io);
 void node_send_all(struct embedded_node *node);
 void conn_want_send(struct conn *conn);
 void conn_close(struct conn *conn);
+/* Of the engine: the connection with that id is closed at the end of the turn, and nothing of it is
+ * executed before. Whether there is one. */
+bool node_kill_conn(void *context, uint64_t id);
 
 #endif

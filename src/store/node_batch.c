@@ -38,7 +38,7 @@ static void refuse_input(struct conn *conn)
 static bool next_request(struct conn *conn)
 {
     size_t left = conn->in.len - conn->executed;
-    if (conn->session.is_closing || conn->is_broken || left == 0)
+    if (conn->session.is_closing || conn->is_broken || conn->is_killed || left == 0)
         return false;
     if (conn->out.len >= NODE_OUT_LEN_MAX) {
         conn->is_held = true; /* and goes on with what it has read when enough was sent */
@@ -94,6 +94,16 @@ static bool run_grouped(struct embedded_node *node, struct list *batch)
     return keyspace_commit(&node->engine.keyspace) == STORE_OK;
 }
 
+/* The marks follow the transaction: kept with it, or undone. */
+static bool settle_marks(struct engine *engine, bool is_kept)
+{
+    if (is_kept)
+        marks_keep(&engine->marks);
+    else
+        marks_undo(&engine->marks);
+    return is_kept;
+}
+
 /* ---- each on its own ------------------------------------------------------------------------- */
 
 /* Executes and commits one request. An enum store_status; on failure nothing is left of it. */
@@ -112,6 +122,7 @@ static int try_single(struct conn *conn, enum store_mode mode)
         status = keyspace_commit(keyspace);
         conn->is_broken = result == CALL_BROKEN;
     }
+    settle_marks(&conn->node->engine, status >= 0);
     if (status < 0)
         conn->out.len = out_start;
     return status;
@@ -178,7 +189,7 @@ static void run_batch(struct embedded_node *node)
     uint64_t commands = node->engine.commands;
     gather(node, &batch);
     node->engine.keyspace.now_ms = io_wall_ms(node->loop);
-    if (!run_grouped(node, &batch)) {
+    if (!settle_marks(&node->engine, run_grouped(node, &batch))) {
         node->engine.commands = commands;
         list_for_each (link, &batch)
             rewind_to_mark(list_entry(link, struct conn, ready));

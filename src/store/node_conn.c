@@ -34,12 +34,27 @@ void conn_close(struct conn *conn)
     free(conn);
 }
 
+bool node_kill_conn(void *context, uint64_t id)
+{
+    struct embedded_node *node = context;
+    list_for_each (link, &node->conns) {
+        struct conn *conn = list_entry(link, struct conn, link);
+        if (conn->session.id != id)
+            continue;
+        conn->is_killed = true;
+        conn_want_send(conn);
+        return true;
+    }
+    return false;
+}
+
 /* ---- reading --------------------------------------------------------------------------------- */
 
 /* Whether the connection is to be read at all. */
 static bool wants_input(const struct conn *conn)
 {
-    return !conn->is_held && !conn->is_ended && !conn->is_broken && !conn->session.is_closing;
+    return !conn->is_held && !conn->is_ended && !conn->is_broken && !conn->is_killed &&
+           !conn->session.is_closing;
 }
 
 static void watch(struct conn *conn)
@@ -132,6 +147,8 @@ void node_send_all(struct embedded_node *node)
     list_for_each (link, &node->unsent) {
         struct conn *conn = list_entry(link, struct conn, unsent);
         list_remove(link);
+        if (conn->is_killed) /* what it was owed is not told any more */
+            conn->is_broken = true;
         if (!conn->is_broken)
             send_some(conn);
         if (!conn->is_broken)

@@ -49,8 +49,11 @@ struct store_usage {
 typedef bool (*store_visitor)(void *context, uint64_t hash, struct slice key,
                               const struct record *record);
 
+enum { STORE_INCARNATION_LEN = 32 };
+
 struct store {
     const struct store_ops *ops;
+    char incarnation[STORE_INCARNATION_LEN + 1]; /* made with the data directory, and stays */
 };
 
 struct store_ops {
@@ -87,6 +90,7 @@ struct store_options {
     const char *data_dir; /* made when missing (one level) */
     bool is_durable;      /* each commit is on the disk when it returns */
     uint64_t size_max;    /* bytes */
+    uint64_t seed;        /* of a new incarnation, for the simulation; 0: from the system */
 };
 
 /* Opens the LMDB driver. 0, or a negative errno with a sentence in ret_message that names the

@@ -6,7 +6,8 @@
  * A directory holds data.mdb and lock. LMDB runs without its own lock file (MDB_NOLOCK): the store
  * is one thread's and one process's, which an flock() on `lock` assures, and so no stale reader can
  * pin old pages. In data.mdb there are three trees: records, by store_key; expiries, whose keys are
- * time and store_key and whose values are empty; and meta, with the format and the clock.
+ * time and store_key and whose values are empty; and meta, with the format, the clock
+ * and the incarnation.
  */
 #ifndef STORE_STORE_LMDB_H
 #define STORE_STORE_LMDB_H
@@ -39,6 +40,7 @@ struct lmdb_store {
     const char *bad_reason; /* behind the last STORE_BAD_RECORD */
     char bad_key[72];
     char *name, *data_dir;
+    uint64_t seed;
     uint64_t used_bytes; /* as last measured */
     char message[512];
 };

@@ -14,6 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "store/random_hex.h"
+
 enum { SIZE_MIN_BYTES = 1 << 20 };
 
 /* ---- the directory --------------------------------------------------------------------------- */
@@ -127,6 +129,21 @@ static int open_trees(struct lmdb_store *store, MDB_txn *txn)
     return rc;
 }
 
+/* Made once, with the trees. */
+static int read_incarnation(struct lmdb_store *store, MDB_txn *txn)
+{
+    char *text = store->base.incarnation;
+    MDB_val name = {11, (void *)(uintptr_t) "incarnation"}, data = {STORE_INCARNATION_LEN, text};
+    random_hex(store->seed, STORE_INCARNATION_LEN, text);
+    int rc = mdb_put(txn, store->meta, &name, &data, MDB_NOOVERWRITE);
+    if (rc != MDB_KEYEXIST)
+        return rc;
+    if (data.mv_size != STORE_INCARNATION_LEN)
+        return MDB_CORRUPTED;
+    memcpy(text, data.mv_data, STORE_INCARNATION_LEN);
+    return 0;
+}
+
 /* A transaction of its own that makes the trees when the file is new. On a full disk a store with
  * all its trees still opens: nothing changes, so nothing is written. */
 static int open_format(struct lmdb_store *store)
@@ -138,6 +155,8 @@ static int open_format(struct lmdb_store *store)
     rc = check_format(store, txn);
     if (rc == 0 || rc == MDB_NOTFOUND)
         rc = open_trees(store, txn);
+    if (rc == 0)
+        rc = read_incarnation(store, txn);
     if (rc == 0) {
         store->txn = txn;
         rc = lmdb_store_find_next_expiry(store);
@@ -278,6 +297,7 @@ static struct lmdb_store *make_store(const struct store_options *options)
     store->lock_fd = store->data_fd = -1;
     store->next_expiry_ms = UINT64_MAX;
     store->is_durable = options->is_durable;
+    store->seed = options->seed;
     store->size_max = options->size_max & ~(uint64_t)0xffff; /* LMDB wants whole pages */
     store->name = strdup(options->name);
     store->data_dir = strdup(options->data_dir);

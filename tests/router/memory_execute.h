@@ -115,6 +115,16 @@ static inline const char *memory_refusal(const struct memory_call *call,
     return NULL;
 }
 
+static inline void memory_reply_arity_error(struct memory_call *call, const char *name)
+{
+    char lower[32];
+    size_t len = 0;
+    for (; name[len] && len < sizeof lower - 1; len++)
+        lower[len] = (char)(name[len] | 32);
+    resp_write_errorf(call->out, "ERR wrong number of arguments for '%.*s' command", (int)len,
+                      lower);
+}
+
 static inline void memory_execute(struct memory_call *call)
 {
     struct slice name = memory_arg(call, 0);
@@ -128,8 +138,7 @@ static inline void memory_execute(struct memory_call *call)
     uint32_t wanted = (uint32_t)abs(command->arg_count);
     if (call->count < wanted || (command->arg_count > 0 && call->count > wanted)) {
         call->node->wrong_commands++;
-        resp_write_errorf(call->out, "ERR wrong number of arguments for '%s' command",
-                          command->name);
+        memory_reply_arity_error(call, command->name);
         return;
     }
     const char *refusal = memory_refusal(call, command);

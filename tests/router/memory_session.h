@@ -112,7 +112,7 @@ static inline struct memory_conn *memory_conn_by_id(struct memory_node *node, in
     return NULL;
 }
 
-/* CLIENT KILL ID n. Who kills itself gets no answer here (a server would still give one). */
+/* CLIENT KILL ID n. Nobody kills itself (SKIPME yes, as it is by default). */
 static inline void memory_client_kill(struct memory_call *call)
 {
     int64_t id;
@@ -123,8 +123,9 @@ static inline void memory_client_kill(struct memory_call *call)
         return;
     }
     struct memory_conn *conn = memory_conn_by_id(call->node, id);
-    resp_write_integer(call->out, conn != NULL);
-    if (conn)
+    bool is_other = conn && conn != call->conn;
+    resp_write_integer(call->out, is_other);
+    if (is_other)
         memory_conn_close(conn);
 }
 

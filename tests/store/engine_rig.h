@@ -57,6 +57,7 @@ static inline void engine_rig_stop(struct engine_rig *rig)
 {
     engine_rig_close(rig);
     buffer_release(&rig->engine.listed);
+    marks_release(&rig->engine.marks);
     buffer_release(&rig->out);
     dir_rig_remove(&rig->dir);
 }
@@ -73,6 +74,7 @@ static inline int engine_rig_run(struct engine_rig *rig, const char *bytes, size
     enum call_result result = call_execute(&rig->engine, &rig->session, &request, bytes, &rig->out);
     assert_int_not_equal(result, CALL_BROKEN);
     int status = keyspace_commit(keyspace);
+    marks_keep(&rig->engine.marks);
     resp_request_release(&request);
     return status;
 }

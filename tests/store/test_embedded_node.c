@@ -204,6 +204,31 @@ static void clients_of_one_turn_share_a_commit(void **state)
     world_stop(&world);
 }
 
+/* All three arrive in one turn, in this order. */
+static void nothing_of_a_killed_connection_is_executed_any_more(void **state)
+{
+    struct world world;
+    struct client killer, victim;
+    world_start(&world, &calm);
+    client_start(&killer, &world);
+    client_start(&victim, &world);
+    say(&victim, "CLIENT ID\r\n");
+    expect_heard(&victim, ":2");
+    io_sim_stop("node:1");
+    say(&killer, "CLIENT KILL ID 2\r\n");
+    io_sim_run(10, NULL);
+    say(&victim, "SET late 1\r\nSADD \"\\x00cw:d\" a\r\n");
+    io_sim_run(10, NULL);
+    io_sim_resume("node:1");
+    expect_heard(&killer, ":1");
+    assert_true(victim.is_closed);
+    say(&killer, "EXISTS late \"\\x00cw:d\"\r\n");
+    expect_heard(&killer, ":0");
+    client_stop(&killer);
+    client_stop(&victim);
+    world_stop(&world);
+}
+
 static void what_is_not_resp_is_refused_and_the_connection_closed(void **state)
 {
     struct world world;
@@ -421,6 +446,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(requests_cut_at_any_byte_are_answered_all_the_same),
         cmocka_unit_test(clients_of_one_turn_share_a_commit),
+        cmocka_unit_test(nothing_of_a_killed_connection_is_executed_any_more),
         cmocka_unit_test(what_is_not_resp_is_refused_and_the_connection_closed),
         cmocka_unit_test(quit_is_the_last_that_is_heard),
         cmocka_unit_test(what_a_client_said_of_itself_is_its_own),
