@@ -8,7 +8,7 @@
 
 #include "base/buffer.h"
 #include "store/keyspace.h"
-#include "store/marks.h"
+#include "store/mark_sets.h"
 #include "wire/command.h"
 
 enum { SESSION_NAME_LEN_MAX = 64, RUN_ID_LEN = 40 };

@@ -1,5 +1,5 @@
 /*
- * The few set commands that dirty sets need (marks.h). There are no other sets here: a key that
+ * The few set commands that dirty sets need (mark_sets.h). There are no other sets here: a key that
  * does not begin with "\0cw:" is refused. They use no transaction of the store; what a lost
  * transaction takes back with them is the node's to undo.
  */

@@ -5,7 +5,8 @@
  * never stops a worker.
  *
  * Beside what clients use it serves what moves keys away and here (DUMP, RESTORE, the sets named
- * "\0cw:…" of marks.h), in the words of a Redis: whoever moves keys need not know the difference.
+ * "\0cw:…" of mark_sets.h), in the words of a Redis: whoever moves keys need not know the
+ * difference.
  *
  * Everything that arrives in one turn of the loop is executed in one write transaction, and the
  * replies are sent after it was committed (group commit).

@@ -11,8 +11,8 @@
  * Adding, finding, removing and taking any one are O(1); a table is split into shards, so that no
  * single one holds up the others for long when it grows.
  */
-#ifndef STORE_MARKS_H
-#define STORE_MARKS_H
+#ifndef STORE_MARK_SETS_H
+#define STORE_MARK_SETS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "store/marks.h"
+#include "store/mark_sets.h"
 
 #include <stdlib.h>
 #include <string.h>

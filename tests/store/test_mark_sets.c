@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "store/marks.h"
+#include "store/mark_sets.h"
 
 #define NAME(text) ((struct slice){"\0cw:" text, sizeof "\0cw:" text - 1})
 
