@@ -8,6 +8,7 @@
 
 #include "base/suggest.h"
 #include "cli/http.h"
+#include "cli/stored_note.h"
 #include "control/config.h"
 
 enum { POOLS_MAX = 256 };
@@ -100,7 +101,8 @@ int map_source_read_config(const char *path, const char *pool, struct config **r
     return status;
 }
 
-int map_source_from_file(const char *path, const char *pool, struct map_source *ret_source)
+int map_source_from_file(const char *path, const char *pool, bool with_note,
+                         struct map_source *ret_source)
 {
     struct config *config;
     size_t index;
@@ -110,6 +112,8 @@ int map_source_from_file(const char *path, const char *pool, struct map_source *
     status = choose_from_config(config, pool, &index);
     if (status == CLI_OK)
         fill(ret_source, config->pools[index].name, cw_map_ref(config->pools[index].map));
+    if (status == CLI_OK && with_note)
+        note_stored_map(config, &config->pools[index]);
     config_destroy(&config);
     return status;
 }
@@ -173,7 +177,7 @@ int map_source_open(const struct cli_args *args, struct map_source *ret_source)
     if (file && admin)
         return cli_usage(args->command, "-c and --admin exclude each other");
     if (file)
-        return map_source_from_file(file, pool, ret_source);
+        return map_source_from_file(file, pool, true, ret_source);
     admin = admin ? admin : MAP_SOURCE_ADMIN;
     int status = map_source_ask_pool(admin, pool, name, sizeof name);
     return status == CLI_OK ? ask_for_map(admin, ret_source, name) : status;

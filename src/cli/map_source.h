@@ -6,6 +6,8 @@
 #ifndef CLI_MAP_SOURCE_H
 #define CLI_MAP_SOURCE_H
 
+#include <stdbool.h>
+
 #include <clockwise/clockwise.h>
 
 #include "cli/cli.h"
@@ -31,8 +33,10 @@ struct map_source {
 /* CLI_OK, or another exit code after saying why. */
 int map_source_open(const struct cli_args *args, struct map_source *ret_source);
 void map_source_close(struct map_source *source);
-/* The same from one file, whatever the options say. */
-int map_source_from_file(const char *path, const char *pool, struct map_source *ret_source);
+/* The same from one file, whatever the options say; with a note on standard error when a router has
+ * stored another map than the file makes. */
+int map_source_from_file(const char *path, const char *pool, bool with_note,
+                         struct map_source *ret_source);
 
 /* Reads a configuration as `clockwise serve` does, and finds the pool in it. CLI_OK with the
  * configuration, which the caller destroys; or another exit code after saying why. */

@@ -63,17 +63,40 @@ static int change_by_options(const struct cli_args *args, struct planned *planne
     return status;
 }
 
-/* The map of another configuration as a router that is started with it makes it: from the file
- * alone, without the map that there is. */
+static int follow_nodes_of(struct planned *planned, const struct cw_map *map)
+{
+    struct node_list list;
+    int status = node_list_init(&list, map, 0);
+    if (status == CLI_OK)
+        status = follow(planned, &list);
+    node_list_release(&list);
+    return status;
+}
+
+/* A profile's map is a function of its nodes, without history. */
+static bool goes_on(const struct cw_map *from, const struct cw_map *to)
+{
+    return from && to && cw_map_placement(from) != CW_PLACEMENT_PROFILE &&
+           cw_map_placement(from) == cw_map_placement(to) &&
+           cw_map_slot_count(from) == cw_map_slot_count(to);
+}
+
+/* What follows when the pool becomes as another configuration says: by the same rule the map that
+ * there is goes on with other nodes; by another rule one is made anew. */
 static int change_to_file(const struct cli_args *args, struct planned *planned)
 {
     struct map_source target;
     /* A fleet that was told on the command line has no pool's name. */
     const char *pool = profile_source_is_asked_for(args) ? cli_value(args, "pool") : planned->pool;
-    int status = map_source_from_file(cli_value(args, "to"), pool, &target);
-    if (status == CLI_OK)
+    int status = map_source_from_file(cli_value(args, "to"), pool, false, &target);
+    if (status != CLI_OK)
+        return status;
+    if (!goes_on(planned->from, target.map)) {
         planned->to = target.map;
-    planned->is_restart = true;
+        return CLI_OK;
+    }
+    status = follow_nodes_of(planned, target.map);
+    cw_map_unref(&target.map);
     return status;
 }
 
@@ -105,7 +128,7 @@ static int open_from(const struct cli_args *args, struct map_source *ret_source)
     if (profile_source_is_asked_for(args))
         return profile_source_open(args, ret_source);
     if (from)
-        return map_source_from_file(from, cli_value(args, "pool"), ret_source);
+        return map_source_from_file(from, cli_value(args, "pool"), true, ret_source);
     return map_source_open(args, ret_source);
 }
 
@@ -208,7 +231,7 @@ static const struct cli_option options[] = {
     {"weight", 'w', "ID=W", "Give a node another weight; may stand several times."},
     {"rename", 0, "ID=NAME", "Give a server of a profile another name."},
     {"from", 0, "FILE", "The same as -c FILE."},
-    {"to", 0, "FILE", "What a router moves that is started with this configuration instead."},
+    {"to", 0, "FILE", "What making the map like this configuration moves (clockwise apply)."},
     {"keys", 0, "FILE", "Count which of these keys move, one a line; -: standard input."},
     {"list-keys", 'l', NULL,
      "Print the keys that move, as `key TAB from TAB to`, and nothing else."},

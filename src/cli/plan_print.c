@@ -111,11 +111,8 @@ static void print_head(const struct planned *planned, struct buffer *out)
     buffer_printf(out, "pool %s, placement %s", planned->pool, from);
     if (strcmp(from, to) != 0)
         buffer_printf(out, " to %s", to);
-    if (planned->is_restart)
-        buffer_append_text(out, ", started with the other configuration\n\n");
-    else
-        buffer_printf(out, ", generation %" PRIu64 " to %" PRIu64 "\n\n",
-                      cw_map_generation(planned->from), cw_map_generation(planned->to));
+    buffer_printf(out, ", generation %" PRIu64 " to %" PRIu64 "\n\n",
+                  cw_map_generation(planned->from), cw_map_generation(planned->from) + 1);
 }
 
 static void print_error(const struct planned *planned, struct buffer *out)

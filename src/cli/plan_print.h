@@ -15,7 +15,6 @@ struct planned {
     struct cw_plan *plan;
     struct key_counts keys;
     bool has_keys;
-    bool is_restart;       /* `to` is what a router makes of a file, not what follows `from` */
     uint64_t sample_count; /* keys that an estimate was made from; 0: exact */
     bool has_slots;        /* what the same change would move with slots: */
     double slots_share, slots_needless_share;

@@ -106,6 +106,20 @@ int map_folder_open(const char *path, struct map_folder *ret_folder,
     return status;
 }
 
+int map_folder_open_to_read(const char *path, struct map_folder *ret_folder)
+{
+    struct map_folder folder = {strdup(path), -1, -1, -1};
+    if (!folder.path)
+        return -ENOMEM;
+    folder.folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int status = folder.folder < 0 ? -errno : 0;
+    if (status < 0)
+        map_folder_close(&folder);
+    else
+        *ret_folder = folder;
+    return status;
+}
+
 static void close_file(int *file)
 {
     if (*file >= 0)

@@ -28,6 +28,8 @@ struct map_folder {
  * file system, and a file can be written. */
 int map_folder_open(const char *path, struct map_folder *ret_folder,
                     char ret_problem[static MAP_PROBLEM_SIZE]);
+/* Opens one only to read, without locks; nothing is made. 0 or a negative errno. */
+int map_folder_open_to_read(const char *path, struct map_folder *ret_folder);
 /* A folder of zeros is fine. */
 void map_folder_close(struct map_folder *folder);
 /* Says that a router works here, until the folder is closed. -EBUSY when another one does. */

@@ -107,6 +107,13 @@ static int read_document(const struct map_folder *folder, const char *pool,
     return status;
 }
 
+int pool_file_peek(const struct map_folder *folder, const char *pool,
+                   struct map_record **ret_record, char ret_problem[static MAP_PROBLEM_SIZE])
+{
+    struct names names = names_of(pool);
+    return read_document(folder, pool, &names, true, ret_record, ret_problem);
+}
+
 uint64_t pool_file_revision(const struct map_folder *folder, const char *pool)
 {
     char ignored[MAP_PROBLEM_SIZE];

@@ -28,6 +28,10 @@ int pool_file_load(struct map_folder *folder, const char *pool, struct map_recor
 int pool_file_put(struct map_folder *folder, const char *pool, const struct map_record *record,
                   char ret_problem[static MAP_PROBLEM_SIZE]);
 
+/* Reads what is stored, without the lock and without making anything good, for whoever only wants
+ * to know. -ENOENT without a sentence, or as pool_file_load(). */
+int pool_file_peek(const struct map_folder *folder, const char *pool,
+                   struct map_record **ret_record, char ret_problem[static MAP_PROBLEM_SIZE]);
 /* The revision that is stored now, without any lock; 0: there is none, or it cannot be read. */
 uint64_t pool_file_revision(const struct map_folder *folder, const char *pool);
 

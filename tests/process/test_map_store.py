@@ -2,7 +2,7 @@
 """The map store: a restart keeps every key's place, whatever the file says by then.
 
 covers: control/stored_maps, control/map_difference, control/map_store_file, control/fleet
-covers: control/serve, control/banner
+covers: control/serve, control/banner, cli/map_source, cli/stored_note
 """
 import json
 import os
@@ -122,6 +122,25 @@ class MapStore(ProcessTest):
         self.assertEqual(self.document(self.path('data', 'maps'))['revision'], 1)
         with open(self.path('data', 'maps', 'main.journal'), encoding='utf-8') as file:
             self.assertEqual([json.loads(line)['state'] for line in file], ['stable'])
+
+    def test_who_asks_the_file_is_told_of_the_stored_map(self):
+        config = embedded_config(self.path('data'))
+        router = self.start_clockwise(config)
+        router.stop()
+        same = self.run_clockwise('locate', '-c', router.config_path, 'a-key')
+        self.assertEqual((same.returncode, same.stderr), (0, ''))
+        config['pools']['main']['nodes'].append({'id': 'node-4'})
+        path = self.write('other.yaml', json.dumps(config))
+        for command in (('locate', '-c', path, 'a-key'), ('plan', '--from', path, '--weight',
+                                                          'node-4=2')):
+            result = self.run_clockwise(*command)
+            self.assertEqual(result.returncode, 0)
+            self.assertIn("has stored another map of pool 'main' "
+                          f'({self.path("data")}/maps/main.json, generation 1): node node-4 is in '
+                          'the file only; ask it with --admin', result.stderr)
+        plan = self.run_clockwise('plan', '--from', router.config_path, '--to', path)
+        self.assertEqual((plan.returncode, plan.stderr), (0, ''))
+        self.assertIn('node-4', plan.stdout)
 
     # ---- what is refused -------------------------------------------------------------------------
 
