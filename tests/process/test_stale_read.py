@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """The stale-read scene: a server stops, writes to its keys are tried, it goes on for a moment and
 stops again. Whatever a client reads meanwhile, no value is older than a write that was
-acknowledged: with on_node_down fail and miss there is none, because nobody else takes the writes."""
+acknowledged: with on_node_down fail and miss, because nobody else takes the writes."""
 import unittest
 
 from harness import ProcessTest, relay_config, wait_for
