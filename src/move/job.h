@@ -127,6 +127,10 @@ enum purge_what {
 /* SCANs a node and UNLINKs, throttled. With is_dry nothing is removed, only counted. */
 struct job *job_purge(struct move *move, enum purge_what what, uint32_t node, bool is_dry,
                       job_done done, void *context);
+/* Kills all connections to a node that bear the mover's name (kept by pointer), but the peer's own:
+ * those of a router that was killed. */
+struct job *job_fence(struct move *move, struct peer *peer, const char *name, job_done done,
+                      void *context);
 /* Ends a job early: no done is called. */
 void job_stop(struct job **job);
 

@@ -19,6 +19,13 @@
 
 struct mover;
 
+/* What can be left out, to see that the checker of the simulation finds it. */
+enum mover_left_out {
+    MOVER_WITHOUT_ACKNOWLEDGEMENT = 1, /* goes on before the workers have the new state */
+    MOVER_WITHOUT_ROTATION = 2,        /* drains the dirty set that writes are still marked in */
+    MOVER_WITHOUT_KILL = 4,            /* tries again after a timeout, the late call still alive */
+};
+
 struct mover_options {
     struct router *router;
     struct io_loop *loop;
@@ -29,6 +36,7 @@ struct mover_options {
     uint32_t freeze_keys;      /* freeze when fewer keys were dirty in the last round; 0: 200 */
     uint64_t settle_ms;        /* from the switch to the cleaning, so that targets have synced what
                                   they got to their disks; 0: 1500 */
+    unsigned left_out;         /* enum mover_left_out: tests only */
     void (*log)(int level, const char *line);
     /* Adds a node's engine before a transition uses it, and lets it go after (embedded pools).
      * -errno with a sentence. NULL: nothing to do. Called on the mover's loop; may block. */
@@ -103,9 +111,11 @@ struct mover_report {
     uint32_t epoch;
     uint64_t started_ms, now_ms; /* wall clock */
     double keys_per_second, factor;
-    uint64_t seconds_left;         /* 0: not known */
-    uint64_t hold_us;              /* of the last freeze */
-    char doing[MOVE_PROBLEM_SIZE]; /* in words: "copying from cache-1 (12 %) and cache-2 (40 %)" */
+    uint64_t seconds_left;          /* 0: not known */
+    uint64_t hold_us;               /* of the last freeze */
+    uint64_t p99_us, before_p99_us; /* the clients', in the last half second and before the
+                                       transition; 0: not known */
+    char doing[MOVE_PROBLEM_SIZE];  /* in words: "copying from cache-1 (12 %) and cache-2 (40 %)" */
 };
 /* False when the pool never had one. */
 bool mover_read(struct mover *mover, uint32_t pool, struct mover_report *ret_report);

@@ -52,6 +52,7 @@ int peer_create(struct io_loop *loop, const struct peer_options *options, struct
         return -ENOMEM;
     peer->loop = loop;
     peer->timeout_ms = options->timeout_ms;
+    peer->spares_old = options->spares_old;
     if (!copy_text(options->id, &peer->id) || !copy_text(options->address, &peer->address) ||
         !copy_text(options->username, &peer->username) ||
         !copy_text(options->password, &peer->password) ||
@@ -197,6 +198,7 @@ static void peer_open(struct peer *peer)
         return;
     }
     peer->state = PEER_CONNECTING;
+    peer->connection_count++;
     peer->deadline_ms = now + peer->timeout_ms;
     resp_scanner_init(&peer->scanner);
     if (io_connect(peer->loop, peer->address, on_event, peer, &peer->conn) < 0)
@@ -451,6 +453,11 @@ static void on_timer(void *context)
 const char *peer_problem(const struct peer *peer)
 {
     return peer->problem;
+}
+
+uint64_t peer_connection_count(const struct peer *peer)
+{
+    return peer->connection_count;
 }
 
 const char *peer_id(const struct peer *peer)

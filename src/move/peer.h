@@ -35,6 +35,7 @@ struct peer_options {
     const char *username, *password; /* NULL: none */
     const char *client_name;         /* CLIENT SETNAME, for whoever looks at the node */
     uint64_t timeout_ms;             /* silence while a reply is owed */
+    bool spares_old;                 /* does not end its old connection: a negative control */
 };
 
 /* The reply's bytes (whole, RESP2), valid during the call; len 0: no answer will come (the
@@ -63,6 +64,8 @@ void peer_forget(struct peer *peer, const void *from, size_t size);
 bool peer_has_room(const struct peer *peer);
 /* Why the last calls failed: "node 'cache-3' (10.0.0.3:6379) did not answer within 1000 ms". */
 const char *peer_problem(const struct peer *peer);
+/* How many connections it has made so far: another number means that one broke in between. */
+uint64_t peer_connection_count(const struct peer *peer);
 const char *peer_id(const struct peer *peer);
 
 /* Smoothed time from call to answer, in microseconds; 0: not known yet. */

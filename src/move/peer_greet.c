@@ -100,7 +100,7 @@ static bool go_on(struct peer *peer)
 {
     if (peer->greeting_count > 0)
         return true;
-    if (peer->old_client_id && is_same_process(peer))
+    if (peer->old_client_id && !peer->spares_old && is_same_process(peer))
         return write_kill(peer);
     peer->old_client_id = 0;
     peer->state = PEER_READY;

@@ -44,6 +44,7 @@ struct peer {
     enum peer_state state;
     struct buffer greeting, out, in;
     struct resp_scanner scanner;
+    bool spares_old;
     bool is_blocked; /* the connection takes no more bytes now */
     bool is_broken;  /* failed where it may not call back: the timer tells it */
     bool timer_runs, flusher_runs;
@@ -53,6 +54,7 @@ struct peer {
     uint64_t heard_ms; /* the last sign of life, or when the oldest call was made */
     uint64_t deadline_ms, retry_at_ms;
     uint64_t latency_ns;
+    uint64_t connection_count;
     /* the greeting */
     enum peer_greeting greetings[PEER_GREETINGS_MAX]; /* whose replies are to come, in order */
     uint32_t greeting_at, greeting_count;

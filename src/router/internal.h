@@ -481,7 +481,7 @@ bool shown_is_hidden(const struct request *request, uint32_t node, struct slice 
  */
 
 /* Whether a text is a word, in any case. */
-bool slice_is(struct slice text, const char *word);
+bool word_is(struct slice text, const char *word);
 void client_ok(struct client *client);
 /* Sets a client's name of some kind. NULL, or the error. */
 const char *set_name(char *name, struct slice text);

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-bool slice_is(struct slice text, const char *word)
+bool word_is(struct slice text, const char *word)
 {
     return text.len == strlen(word) && strncasecmp(text.ptr, word, text.len) == 0;
 }
@@ -128,13 +128,13 @@ static const char *const settings_told[][2] = {{"save", ""}, {"appendonly", "no"
 static void config(struct client *client, const struct parsed *parsed)
 {
     const char *const *told = NULL;
-    if (!slice_is(parsed_arg(parsed, 1), "GET")) {
+    if (!word_is(parsed_arg(parsed, 1), "GET")) {
         client_error(client,
                      "ERR the router's configuration is its file; CONFIG knows only GET here");
         return;
     }
     for (size_t i = 0; parsed_arg_count(parsed) > 2 && i < 2; i++)
-        if (slice_is(parsed_arg(parsed, 2), settings_told[i][0]))
+        if (word_is(parsed_arg(parsed, 2), settings_told[i][0]))
             told = settings_told[i];
     struct buffer *out = client_reply(client);
     if (out)
@@ -162,7 +162,7 @@ static const char *authenticate(struct client *client, struct slice user, struct
 {
     if (!client->pool->settings->client_password)
         return "ERR AUTH was called, but this pool asks for no password (client_password)";
-    if (!slice_is(user, "default") || !is_password(client, password))
+    if (!word_is(user, "default") || !is_password(client, password))
         return "WRONGPASS invalid username-password pair or user is disabled.";
     client->authenticated = true;
     return NULL;
@@ -211,10 +211,10 @@ static const char *hello_options(struct client *client, const struct parsed *par
     for (uint32_t i = 2; i < count; i++) {
         const char *error = NULL;
         struct slice option = parsed_arg(parsed, i);
-        if (slice_is(option, "AUTH") && i + 2 < count) {
+        if (word_is(option, "AUTH") && i + 2 < count) {
             error = authenticate(client, parsed_arg(parsed, i + 1), parsed_arg(parsed, i + 2));
             i += 2;
-        } else if (slice_is(option, "SETNAME") && i + 1 < count) {
+        } else if (word_is(option, "SETNAME") && i + 1 < count) {
             error = set_name(client->name, parsed_arg(parsed, i + 1));
             i += 1;
         } else {

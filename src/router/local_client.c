@@ -142,9 +142,9 @@ static void set_own_name(struct client *client, const struct parsed *parsed)
 static void set_info(struct client *client, const struct parsed *parsed)
 {
     struct slice attribute = parsed_arg(parsed, 2), value = parsed_arg(parsed, 3);
-    if (slice_is(attribute, "LIB-NAME"))
+    if (word_is(attribute, "LIB-NAME"))
         reply_result(client, set_name(client->lib_name, value));
-    else if (slice_is(attribute, "LIB-VER"))
+    else if (word_is(attribute, "LIB-VER"))
         reply_result(client, set_name(client->lib_version, value));
     else
         client_error(client, "ERR Unrecognized option for CLIENT SETINFO: LIB-NAME or LIB-VER");
@@ -158,7 +158,7 @@ static void accept_setting(struct client *client, const struct parsed *parsed)
 
 static void reply_mode(struct client *client, const struct parsed *parsed)
 {
-    if (slice_is(parsed_arg(parsed, 2), "ON"))
+    if (word_is(parsed_arg(parsed, 2), "ON"))
         client_ok(client);
     else
         client_error(client, "ERR CLIENT REPLY knows only ON through the router");
@@ -186,7 +186,7 @@ void client_command(struct client *client, const struct parsed *parsed)
     struct slice name = parsed_arg(parsed, 1);
     char text[64];
     for (size_t i = 0; i < sizeof subcommands / sizeof subcommands[0]; i++) {
-        if (!slice_is(name, subcommands[i].name))
+        if (!word_is(name, subcommands[i].name))
             continue;
         if (count < subcommands[i].args_min || count > subcommands[i].args_max)
             client_errorf(client, "ERR wrong number of arguments for 'client|%s' command",

@@ -210,7 +210,7 @@ void command_command(struct client *client, const struct parsed *parsed)
         return;
     }
     for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
-        if (!slice_is(parsed_arg(parsed, 1), forms[i].name))
+        if (!word_is(parsed_arg(parsed, 1), forms[i].name))
             continue;
         out = client_reply(client);
         if (out)

@@ -83,8 +83,8 @@ static bool is_wanted(const struct parsed *parsed, const char *section)
     uint32_t count = parsed_arg_count(parsed);
     for (uint32_t i = 1; i < count; i++) {
         struct slice wanted = parsed_arg(parsed, i);
-        if (slice_is(wanted, section) || slice_is(wanted, "all") || slice_is(wanted, "default") ||
-            slice_is(wanted, "everything"))
+        if (word_is(wanted, section) || word_is(wanted, "all") || word_is(wanted, "default") ||
+            word_is(wanted, "everything"))
             return true;
     }
     return count == 1;
