@@ -328,6 +328,7 @@ struct router {
     struct mutex lock;     /* guards what follows */
     struct state **states; /* the newest of each pool */
     struct list all_states;
+    struct list visits; /* under way */
 };
 
 /* ---- clients ----------------------------------------------------------------------------------

@@ -53,6 +53,7 @@ int router_create(const struct router_options *options, struct router **ret_rout
     if (!router)
         return -ENOMEM;
     mutex_init(&router->lock);
+    list_init(&router->visits);
     list_init(&router->all_states);
     router->options = *options;
     router->options.version = copy_text(options->version);
@@ -73,6 +74,9 @@ int router_create(const struct router_options *options, struct router **ret_rout
     return 0;
 }
 
+/* Those that were under way when the loops ended. */
+static void forget_visits(struct router *router);
+
 void router_destroy(struct router **router_ptr)
 {
     struct router *router = *router_ptr;
@@ -85,6 +89,7 @@ void router_destroy(struct router **router_ptr)
     free_text(router->options.version);
     free(router->states);
     free(router->workers);
+    forget_visits(router);
     mutex_fini(&router->lock);
     free(router);
 }
@@ -98,7 +103,23 @@ struct visit {
     io_callback done;
     void *context;
     uint32_t next;
+    struct list in_router; /* so that it is freed when a loop never runs again */
 };
+
+static void visit_free(struct visit *visit)
+{
+    struct router *router = visit->router;
+    mutex_lock(&router->lock);
+    list_remove(&visit->in_router);
+    mutex_unlock(&router->lock);
+    free(visit);
+}
+
+static void forget_visits(struct router *router)
+{
+    list_for_each (entry, &router->visits)
+        free(list_entry(entry, struct visit, in_router));
+}
 
 static void visit_next(void *context)
 {
@@ -110,7 +131,7 @@ static void visit_next(void *context)
         io_post(router->workers[visit->next]->loop, visit_next, visit) == 0)
         return;
     visit->done(visit->context);
-    free(visit);
+    visit_free(visit);
 }
 
 int router_visit(struct router *router, worker_visit visit_worker, io_callback done, void *context)
@@ -118,9 +139,12 @@ int router_visit(struct router *router, worker_visit visit_worker, io_callback d
     struct visit *visit = malloc(sizeof *visit);
     if (!visit)
         return -ENOMEM;
-    *visit = (struct visit){router, visit_worker, done, context, 0};
+    *visit = (struct visit){router, visit_worker, done, context, 0, {NULL, NULL}};
+    mutex_lock(&router->lock);
+    list_push_back(&router->visits, &visit->in_router);
+    mutex_unlock(&router->lock);
     int error = io_post(router->workers[0]->loop, visit_next, visit);
     if (error < 0)
-        free(visit);
+        visit_free(visit);
     return error;
 }

@@ -34,41 +34,11 @@ struct memory_store_answer {
     void *context;
 };
 
-static inline struct map_record *map_record_copy(const struct map_record *from)
+static inline struct map_record *memory_record_copy(const struct map_record *from)
 {
-    struct map_record *record = calloc(1, sizeof *record);
-    char **burnt = calloc(from->burnt_count + 1, sizeof *burnt);
-    CW_ASSERT(record && burnt);
-    *record = *from;
-    record->map = cw_map_ref(from->map);
-    for (size_t i = 0; i < from->burnt_count; i++)
-        burnt[i] = strdup(from->burnt[i]);
-    record->burnt = (const char *const *)burnt;
-    record->transition = NULL;
-    if (!from->transition)
-        return record;
-    struct transition_info *info = malloc(sizeof *info);
-    CW_ASSERT(info);
-    *info = *from->transition;
-    cw_map_ref(info->from);
-    cw_map_ref(info->to);
-    record->transition = info;
+    struct map_record *record = map_record_copy(from);
+    CW_ASSERT(record);
     return record;
-}
-
-static inline void memory_record_free(struct map_record *record)
-{
-    struct transition_info *info = (struct transition_info *)(uintptr_t)record->transition;
-    for (size_t i = 0; i < record->burnt_count; i++)
-        free((void *)(uintptr_t)record->burnt[i]);
-    free((void *)(uintptr_t)record->burnt);
-    cw_map_unref(&record->map);
-    if (info) {
-        cw_map_unref(&info->from);
-        cw_map_unref(&info->to);
-        free(info);
-    }
-    free(record);
 }
 
 static inline int memory_store_load(struct map_store *base, const char *pool,
@@ -79,7 +49,7 @@ static inline int memory_store_load(struct map_store *base, const char *pool,
     snprintf(ret_problem, size, "there is none");
     if (!store->record)
         return -ENOENT;
-    *ret_record = map_record_copy(store->record);
+    *ret_record = memory_record_copy(store->record);
     return 0;
 }
 
@@ -107,9 +77,8 @@ static inline void memory_store_put(struct map_store *base, const char *pool,
     } else if (revision != record->revision) {
         answer->status = -ESTALE;
     } else {
-        struct map_record *stored = map_record_copy(record);
-        if (store->record)
-            memory_record_free(store->record);
+        struct map_record *stored = memory_record_copy(record);
+        map_record_destroy(&store->record);
         stored->revision = revision + 1;
         store->record = stored;
         store->states[record->transition ? record->transition->state : TRANSITION_STABLE] = true;
@@ -132,9 +101,7 @@ static inline void memory_store_init(struct memory_store *store, uint64_t seed)
 
 static inline void memory_store_release(struct memory_store *store)
 {
-    if (store->record)
-        memory_record_free(store->record);
-    store->record = NULL;
+    map_record_destroy(&store->record);
 }
 
 #endif

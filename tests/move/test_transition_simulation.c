@@ -340,7 +340,7 @@ static void play(struct run *run)
             io_sim_run(1 + random_below(&run->random, 12), NULL);
             if (run->is_router_down && chance(run, 300))
                 revive_router(run);
-            else if (run->options->with_faults && !run->is_router_down && chance(run, 60))
+            else if (run->options->with_faults && !run->is_router_down && chance(run, 200))
                 fault(run);
             if (step > 20 && !world_is_moving(&run->world))
                 break;

@@ -35,7 +35,7 @@ static inline void world_start_router(struct world *world)
 {
     struct fixture *fixture = &world->fixture;
     char address[IO_ADDRESS_LEN_MAX];
-    struct map_record *record = world->store.record ? map_record_copy(world->store.record) : NULL;
+    struct map_record *record = world->store.record ? memory_record_copy(world->store.record) : NULL;
     struct map_record *records[1] = {record};
     world->lives++;
     fixture->pool.map = record ? record->map : world->first_map;
@@ -56,8 +56,7 @@ static inline void world_start_router(struct world *world)
     world->mover_options.pool_count = 1;
     world->mover_options.log = world_log;
     CW_ASSERT(mover_create(&world->mover_options, records, &world->mover) == 0);
-    if (record)
-        memory_record_free(record);
+    map_record_destroy(&record);
 }
 
 /* As by kill -9: everything in memory is gone; what is stored, and what the nodes got, stays. */
