@@ -41,6 +41,8 @@ static void on_key(struct job *job, struct slice key)
         return;
     if (!buffer_append(&copy->targets, &target, sizeof target) || !key_list_add(&copy->page, key))
         job_fail_memory(job);
+    if (job->move->samples)
+        key_sample_offer(&job->move->samples[copy->source], key);
 }
 
 static void fill(struct copy *copy, struct copier_batch *batch)

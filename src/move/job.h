@@ -59,8 +59,9 @@ struct move {
     bool is_embedded; /* small strings only: no MEMORY USAGE, nothing is big but values */
     struct throttle *throttle;
     struct move_progress *progress;
-    struct big_keys *big;    /* known to be big, in the order of big_keys.h */
-    struct big_found *found; /* met by jobs, not known yet: the transition publishes them */
+    struct key_sample *samples; /* by source, of the keys that job_copy() met; may be NULL */
+    struct big_keys *big;       /* known to be big, in the order of big_keys.h */
+    struct big_found *found;    /* met by jobs, not known yet: the transition publishes them */
 };
 
 /* Whether a key moves from the node number `from_node` of the map `from`, and where. */

@@ -42,3 +42,41 @@ void key_list_release(struct key_list *list)
     buffer_release(&list->bytes);
     buffer_release(&list->ends);
 }
+
+/* ---- samples --------------------------------------------------------------------------------- */
+
+static void drop_half(struct key_sample *sample)
+{
+    struct key_list half = KEY_LIST_INIT;
+    for (size_t i = 0; i < key_list_count(&sample->keys); i += 2)
+        key_list_add(&half, key_list_at(&sample->keys, i));
+    key_list_release(&sample->keys);
+    sample->keys = half;
+    sample->stride *= 2;
+}
+
+void key_sample_offer(struct key_sample *sample, struct slice key)
+{
+    if (sample->stride == 0)
+        sample->stride = 1;
+    if (sample->seen++ % sample->stride != 0)
+        return;
+    if (key_list_count(&sample->keys) == KEY_SAMPLE_MAX) {
+        drop_half(sample);
+        if ((sample->seen - 1) % sample->stride != 0)
+            return;
+    }
+    key_list_add(&sample->keys, key);
+}
+
+void key_sample_clear(struct key_sample *sample)
+{
+    key_list_clear(&sample->keys);
+    sample->seen = sample->stride = 0;
+}
+
+void key_sample_release(struct key_sample *sample)
+{
+    key_list_release(&sample->keys);
+    *sample = (struct key_sample){0};
+}

@@ -28,6 +28,20 @@ struct slice key_list_at(const struct key_list *list, size_t index);
 void key_list_clear(struct key_list *list);
 void key_list_release(struct key_list *list);
 
+/* A sample of many keys, evenly over all that were offered: every stride-th; when it is full every
+ * second of those is dropped, and the stride doubles. All zeros is an empty one. */
+struct key_sample {
+    struct key_list keys;
+    uint64_t seen, stride;
+};
+
+enum { KEY_SAMPLE_MAX = 64 };
+
+/* Keeps the key or not; when memory is out it does not. */
+void key_sample_offer(struct key_sample *sample, struct slice key);
+void key_sample_clear(struct key_sample *sample);
+void key_sample_release(struct key_sample *sample);
+
 /* A big key and the node of the map `from` that has it. */
 struct big_found {
     struct key_list keys;

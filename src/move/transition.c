@@ -195,6 +195,8 @@ void transition_begin_anew(struct transition *transition, const char *why)
     transition->is_deep_done = transition->move.is_urgent = false;
     __atomic_store_n(&transition->counters.marks_failed, 0, __ATOMIC_RELAXED);
     transition->progress = (struct move_progress){0};
+    for (uint32_t i = 0; i < cw_map_node_count(transition->info.from); i++)
+        key_sample_clear(&transition->move.samples[i]);
     key_list_clear(&transition->found.keys);
     buffer_clear(&transition->found.sources);
     big_keys_unref(&transition->move.big);

@@ -193,6 +193,7 @@ int transition_open(struct transition *transition, char ret_problem[static MOVE_
         .progress = &transition->progress,
         .found = &transition->found,
     };
+    move->samples = calloc(from_count, sizeof *move->samples);
     move->from_peers = calloc(from_count, sizeof(struct peer *));
     move->to_peers = calloc(to_count, sizeof(struct peer *));
     transition->from_ends = calloc(from_count, sizeof *transition->from_ends);
@@ -202,8 +203,8 @@ int transition_open(struct transition *transition, char ret_problem[static MOVE_
     transition->jobs = calloc(from_count > to_count ? from_count : to_count,
                               sizeof *transition->jobs);
     snprintf(ret_problem, MOVE_PROBLEM_SIZE, "out of memory");
-    if (!move->from_peers || !move->to_peers || !transition->from_ends || !transition->to_ends ||
-        !transition->bytes_in || !transition->keys_in || !transition->jobs)
+    if (!move->samples || !move->from_peers || !move->to_peers || !transition->from_ends ||
+        !transition->to_ends || !transition->bytes_in || !transition->keys_in || !transition->jobs)
         return -ENOMEM;
     snprintf(transition->peer_name, sizeof transition->peer_name, "clockwise-%s:%s",
              transition->is_probe ? "probe" : "mover", transition->settings->name);
@@ -214,6 +215,15 @@ int transition_open(struct transition *transition, char ret_problem[static MOVE_
         status = connect_all(transition);
     transition_name_set(transition);
     return status;
+}
+
+static void release_samples(struct transition *transition)
+{
+    struct move *move = &transition->move;
+    for (uint32_t i = 0; move->samples && i < cw_map_node_count(move->from); i++)
+        key_sample_release(&move->samples[i]);
+    free(move->samples);
+    move->samples = NULL;
 }
 
 static void release_ends(struct transition_end **ends, const struct cw_map *map)
@@ -230,6 +240,7 @@ void transition_close(struct transition *transition)
 {
     transition_stop_jobs(transition);
     disconnect_all(transition);
+    release_samples(transition);
     release_ends(&transition->from_ends, transition->info.from);
     release_ends(&transition->to_ends, transition->info.to);
     key_list_release(&transition->found.keys);

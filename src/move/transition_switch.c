@@ -96,14 +96,22 @@ static void verified(struct transition *transition)
 }
 
 /* What a deep comparison found different may have been written just then: it is looked at again now
- * that nothing writes. */
+ * that nothing writes, and so is a sample of all keys. */
+static bool add_to_drained(struct key_list *drained, const struct key_list *keys)
+{
+    for (size_t i = 0; i < key_list_count(keys); i++)
+        if (!key_list_add(drained, key_list_at(keys, i)))
+            return false;
+    return true;
+}
+
 static bool add_differing(struct transition *transition)
 {
     for (uint32_t i = 0; i < cw_map_node_count(transition->info.from); i++) {
         struct transition_end *end = &transition->from_ends[i];
-        for (size_t j = 0; j < key_list_count(&end->differ); j++)
-            if (!key_list_add(&end->drained, key_list_at(&end->differ, j)))
-                return false;
+        if (!add_to_drained(&end->drained, &end->differ) ||
+            !add_to_drained(&end->drained, &transition->move.samples[i].keys))
+            return false;
         key_list_clear(&end->differ);
     }
     return true;
