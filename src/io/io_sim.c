@@ -236,27 +236,36 @@ static void for_listeners(const char *address, void (*call)(struct io_listener *
     }
 }
 
-static void stop_loop(struct io_listener *listener)
+void io_sim_stop_loop(struct io_loop *loop)
 {
-    listener->loop->is_stopped = true;
+    loop->is_stopped = true;
+}
+
+static void stop_listener(struct io_listener *listener)
+{
+    io_sim_stop_loop(listener->loop);
 }
 
 void io_sim_stop(const char *address)
 {
-    for_listeners(address, stop_loop);
+    for_listeners(address, stop_listener);
 }
 
-static void resume_loop(struct io_listener *listener)
+void io_sim_resume_loop(struct io_loop *loop)
 {
-    struct io_loop *loop = listener->loop;
     loop->is_stopped = false;
     while (!list_is_empty(&loop->held))
         event_in(list_entry(loop->held.next, struct event, held), 0);
 }
 
+static void resume_listener(struct io_listener *listener)
+{
+    io_sim_resume_loop(listener->loop);
+}
+
 void io_sim_resume(const char *address)
 {
-    for_listeners(address, resume_loop);
+    for_listeners(address, resume_listener);
 }
 
 static void kill_listener(struct io_listener *listener)

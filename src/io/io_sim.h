@@ -37,6 +37,9 @@ void io_sim_set(const struct io_sim_options *options);
  * resuming delivers what had arrived. */
 void io_sim_stop(const char *address);
 void io_sim_resume(const char *address);
+/* The same for one loop, as when its thread gets no processor for a while. */
+void io_sim_stop_loop(struct io_loop *loop);
+void io_sim_resume_loop(struct io_loop *loop);
 /* Cuts every connection of a listener's address, and refuses new ones until io_sim_revive(). */
 void io_sim_kill(const char *address);
 void io_sim_revive(const char *address);

@@ -8,7 +8,7 @@
 
 #include "move/transition_world.h"
 
-enum { MOVE_CLIENT_KEYS = 24, MOVE_CLIENT_DEPTH = 6, MOVE_CLIENT_ASKED = 8 };
+enum { MOVE_CLIENT_KEYS = 120, MOVE_CLIENT_DEPTH = 6, MOVE_CLIENT_ASKED = 8 };
 
 /* What a key of a client is: its number modulo these. */
 enum move_key_kind { MOVE_COUNTER, MOVE_TEXT, MOVE_LIST, MOVE_HASH, MOVE_KEY_KINDS };

@@ -15,6 +15,16 @@
 #include "io/io.h"
 #include "move/map_store.h"
 
+struct memory_store;
+
+/* What a put will answer: there is one at a time. */
+struct memory_store_answer {
+    struct memory_store *store;
+    int status;
+    map_store_done done;
+    void *context;
+};
+
 struct memory_store {
     struct map_store store; /* first: the interface */
     struct io_loop *loop;   /* the mover's, of this life of the router */
@@ -22,16 +32,8 @@ struct memory_store {
     struct random random;
     uint32_t full_permille, late_error_permille;
     uint64_t puts, failures;
-    uint64_t life; /* answers of an earlier life are dropped */
+    struct memory_store_answer answer;
     bool states[TRANSITION_STATE_COUNT];
-};
-
-struct memory_store_answer {
-    struct memory_store *store;
-    uint64_t life;
-    int status;
-    map_store_done done;
-    void *context;
 };
 
 static inline struct map_record *memory_record_copy(const struct map_record *from)
@@ -56,9 +58,7 @@ static inline int memory_store_load(struct map_store *base, const char *pool,
 static inline void memory_store_answer(void *context)
 {
     struct memory_store_answer *answer = context;
-    if (answer->life == answer->store->life)
-        answer->done(answer->context, answer->status, answer->status ? "the disk is full" : "");
-    free(answer);
+    answer->done(answer->context, answer->status, answer->status ? "the disk is full" : "");
 }
 
 static inline void memory_store_put(struct map_store *base, const char *pool,
@@ -66,11 +66,10 @@ static inline void memory_store_put(struct map_store *base, const char *pool,
                                     void *context)
 {
     struct memory_store *store = (struct memory_store *)base;
-    struct memory_store_answer *answer = malloc(sizeof *answer);
+    struct memory_store_answer *answer = &store->answer;
     uint64_t revision = store->record ? store->record->revision : 0;
     (void)pool;
-    CW_ASSERT(answer);
-    *answer = (struct memory_store_answer){store, store->life, 0, done, context};
+    *answer = (struct memory_store_answer){store, 0, done, context};
     store->puts++;
     if (random_below(&store->random, 1000) < store->full_permille) {
         answer->status = -ENOSPC;

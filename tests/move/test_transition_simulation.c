@@ -26,6 +26,21 @@ struct run_options {
     uint64_t seed;
     bool with_faults;
     unsigned left_out; /* enum mover_left_out */
+    int favoured;      /* every second fault is this one; -1: none is favoured */
+};
+
+enum fault {
+    FAULT_KILL,      /* the router is killed */
+    FAULT_CRASH,     /* a node crashes */
+    FAULT_STOP,      /* a node stops */
+    FAULT_LAG,       /* a worker's thread gets no processor */
+    FAULT_SETS_LOST, /* dirty sets are evicted */
+    FAULT_LATE_RESTORE,
+    FAULT_LATE_MARK,  /* its reply */
+    FAULT_LATE_WRITE, /* a write comes long after its mark */
+    FAULT_PAUSE,
+    FAULT_CANCEL,
+    FAULT_COUNT,
 };
 
 struct run {
@@ -34,7 +49,7 @@ struct run {
     struct random random;
     const struct run_options *options;
     bool is_down[ALL_NODES], is_stopped[ALL_NODES];
-    uint64_t late_until_us; /* a stopped or late node may still execute what was given up */
+    int lagging; /* a worker's number, or -1 */
     uint32_t changes, kills, crashes, cancels;
     bool is_router_down;
     char wrong[400];
@@ -135,6 +150,7 @@ static void tell(struct run *run, enum mover_verb verb)
 
 static void kill_router(struct run *run)
 {
+    run->lagging = -1;
     world_kill_router(&run->world);
     run->is_router_down = true;
     run->kills++;
@@ -190,6 +206,24 @@ static void lose_dirty_sets(struct run *run, uint32_t node)
     }
 }
 
+/* One worker's loop stands still until the next fault that is about it. */
+static void lag(struct run *run)
+{
+    if (run->lagging >= 0) {
+        io_sim_resume_loop(run->world.fixture.loops[run->lagging]);
+        run->lagging = -1;
+        return;
+    }
+    run->lagging = (int)random_below(&run->random, run->world.fixture.worker_count);
+    io_sim_stop_loop(run->world.fixture.loops[run->lagging]);
+}
+
+static void end_lag(struct run *run)
+{
+    if (run->lagging >= 0)
+        lag(run);
+}
+
 static void fault(struct run *run)
 {
     uint32_t node = (uint32_t)random_below(&run->random, ALL_NODES);
@@ -199,20 +233,35 @@ static void fault(struct run *run)
             mend(run, node);
         return;
     }
-    switch (random_below(&run->random, 8)) {
-    case 0: kill_router(run); break;
-    case 1: crash(run, node); break;
-    case 2:
+    static const char *const writes[] = {"INCR", "RPUSH", "HINCRBY", "SET"};
+    int favoured = run->options->favoured;
+    int fault = favoured >= 0 && chance(run, 500) ? favoured
+                                                  : (int)random_below(&run->random, FAULT_COUNT);
+    switch ((enum fault)fault) {
+    case FAULT_KILL: kill_router(run); break;
+    case FAULT_CRASH: crash(run, node); break;
+    case FAULT_STOP:
         memory_node_stop(memory);
         run->is_stopped[node] = true;
         break;
-    case 3: lose_dirty_sets(run, node); break;
-    case 4:
+    case FAULT_LAG: lag(run); break;
+    case FAULT_SETS_LOST: lose_dirty_sets(run, node); break;
+    case FAULT_LATE_RESTORE:
         memory_node_delay(memory, "RESTORE", 1, 100 + random_below(&run->random, 1500), false);
         break;
-    case 5: memory_node_delay(memory, "SADD", 1, random_below(&run->random, 400), true); break;
-    case 6: tell(run, chance(run, 700) ? MOVER_PAUSE : MOVER_THROTTLE); break;
-    default: tell(run, MOVER_CANCEL); run->cancels++;
+    case FAULT_LATE_MARK:
+        memory_node_delay(memory, "SADD", 1, random_below(&run->random, 400), true);
+        break;
+    case FAULT_LATE_WRITE:
+        memory_node_delay(memory, writes[random_below(&run->random, 4)], 1,
+                          10 + random_below(&run->random, 300), false);
+        break;
+    case FAULT_PAUSE: tell(run, chance(run, 700) ? MOVER_PAUSE : MOVER_THROTTLE); break;
+    case FAULT_CANCEL:
+        tell(run, MOVER_CANCEL);
+        run->cancels++;
+        break;
+    case FAULT_COUNT: break;
     }
 }
 
@@ -312,6 +361,7 @@ static void heal(struct run *run)
     }
     run->world.store.full_permille = run->world.store.late_error_permille = 0;
     io_sim_set(&calm);
+    end_lag(run);
     revive_router(run);
     tell(run, MOVER_RESUME);
 }
@@ -340,6 +390,8 @@ static void play(struct run *run)
             io_sim_run(1 + random_below(&run->random, 12), NULL);
             if (run->is_router_down && chance(run, 300))
                 revive_router(run);
+            else if (run->lagging >= 0 && chance(run, 200))
+                end_lag(run);
             else if (run->options->with_faults && !run->is_router_down && chance(run, 200))
                 fault(run);
             if (step > 20 && !world_is_moving(&run->world))
@@ -356,6 +408,7 @@ static struct result play_seed(const struct run_options *options)
     struct result result = {0};
     CW_ASSERT(run);
     run->options = options;
+    run->lagging = -1;
     run->random.state = options->seed ^ 0xfeed;
     struct io_sim_options sim = {.seed = options->seed,
                                  .delay_min_us = 5,
@@ -411,7 +464,8 @@ static void nothing_is_lost_under_faults(void **state)
     struct result sum = {0};
     (void)state;
     for (uint64_t seed = first; seed < first + count; seed++) {
-        struct result result = play_seed(&(struct run_options){.seed = seed, .with_faults = true});
+        struct result result = play_seed(
+            &(struct run_options){.seed = seed, .with_faults = true, .favoured = -1});
         if (result.wrong[0])
             fail_msg("seed %" PRIu64 ": %s", seed, result.wrong);
         sum.checked += result.checked;
@@ -448,8 +502,42 @@ static void without_faults_no_request_fails(void **state)
 static void the_same_seed_gives_the_same_run(void **state)
 {
     (void)state;
-    struct run_options options = {.seed = 5, .with_faults = true};
+    struct run_options options = {.seed = 5, .with_faults = true, .favoured = -1};
     assert_int_equal(play_seed(&options).trace, play_seed(&options).trace);
+}
+
+/* The first seed in which the checker finds something wrong; 0: none of them. */
+static uint64_t first_found(unsigned left_out, enum fault favoured)
+{
+    uint64_t count = number_from("CW_SIM_CONTROL_SEEDS", 1000);
+    for (uint64_t seed = 1; seed <= count; seed++) {
+        struct run_options options = {
+            .seed = seed, .with_faults = true, .left_out = left_out, .favoured = (int)favoured};
+        struct result result = play_seed(&options);
+        if (!result.wrong[0])
+            continue;
+        print_message("found with seed %" PRIu64 ": %s\n", seed, result.wrong);
+        return seed;
+    }
+    return 0;
+}
+
+static void without_acknowledgement_it_is_found(void **state)
+{
+    (void)state;
+    assert_int_not_equal(first_found(MOVER_WITHOUT_ACKNOWLEDGEMENT, FAULT_LAG), 0);
+}
+
+static void without_rotation_it_is_found(void **state)
+{
+    (void)state;
+    assert_int_not_equal(first_found(MOVER_WITHOUT_ROTATION, FAULT_LATE_WRITE), 0);
+}
+
+static void without_killing_late_calls_it_is_found(void **state)
+{
+    (void)state;
+    assert_int_not_equal(first_found(MOVER_WITHOUT_KILL, FAULT_LATE_RESTORE), 0);
 }
 
 int main(void)
@@ -458,6 +546,9 @@ int main(void)
         cmocka_unit_test(nothing_is_lost_under_faults),
         cmocka_unit_test(without_faults_no_request_fails),
         cmocka_unit_test(the_same_seed_gives_the_same_run),
+        cmocka_unit_test(without_acknowledgement_it_is_found),
+        cmocka_unit_test(without_rotation_it_is_found),
+        cmocka_unit_test(without_killing_late_calls_it_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

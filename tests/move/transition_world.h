@@ -35,7 +35,8 @@ static inline void world_start_router(struct world *world)
 {
     struct fixture *fixture = &world->fixture;
     char address[IO_ADDRESS_LEN_MAX];
-    struct map_record *record = world->store.record ? memory_record_copy(world->store.record) : NULL;
+    struct map_record *record = world->store.record ? memory_record_copy(world->store.record)
+                                                    : NULL;
     struct map_record *records[1] = {record};
     world->lives++;
     fixture->pool.map = record ? record->map : world->first_map;
@@ -63,7 +64,6 @@ static inline void world_start_router(struct world *world)
 static inline void world_kill_router(struct world *world)
 {
     struct fixture *fixture = &world->fixture;
-    world->store.life++;
     mover_destroy(&world->mover);
     for (uint32_t i = 0; i < fixture->worker_count; i++)
         worker_destroy(&fixture->workers[i]);
