@@ -36,7 +36,7 @@ struct probe {
 
 static void request_free(struct mover_request *request)
 {
-    change_release(&request->change);
+    mover_change_release(&request->change);
     free(request);
 }
 
@@ -101,7 +101,7 @@ static int post(struct mover *mover, const struct mover_request *model,
     *request = *model;
     request->mover = mover;
     request->change = (struct mover_change){.pool = change->pool};
-    if (!change_copy(&request->change, change)) {
+    if (!mover_change_copy(&request->change, change)) {
         free(request);
         return -ENOMEM;
     }

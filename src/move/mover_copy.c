@@ -15,7 +15,7 @@ static void free_text(const char *text)
     free((void *)(uintptr_t)text);
 }
 
-void change_release(struct mover_change *change)
+void mover_change_release(struct mover_change *change)
 {
     struct cw_node *nodes = (struct cw_node *)(uintptr_t)change->nodes;
     for (size_t i = 0; nodes && i < change->node_count; i++) {
@@ -39,7 +39,7 @@ static bool copy_node(struct cw_node *to, const struct cw_node *from)
     return copy_text(from->zone, &to->zone) && has_id && has_address;
 }
 
-bool change_copy(struct mover_change *to, const struct mover_change *from)
+bool mover_change_copy(struct mover_change *to, const struct mover_change *from)
 {
     struct cw_node *nodes = calloc(from->node_count + 1, sizeof *nodes);
     *to = *from;
@@ -52,6 +52,6 @@ bool change_copy(struct mover_change *to, const struct mover_change *from)
     for (size_t i = 0; nodes && i < from->node_count; i++)
         fine &= copy_node(&nodes[i], &from->nodes[i]);
     if (!fine)
-        change_release(to);
+        mover_change_release(to);
     return fine;
 }

@@ -45,8 +45,8 @@ struct mover {
 };
 
 /* Deep copies; false when memory is out. */
-bool change_copy(struct mover_change *to, const struct mover_change *from);
-void change_release(struct mover_change *change);
+bool mover_change_copy(struct mover_change *to, const struct mover_change *from);
+void mover_change_release(struct mover_change *change);
 
 /* mover_observe.c: asks the workers now and then, and tells the throttle. */
 void observation_init(struct observation *observation, struct mover *mover, uint32_t pool);

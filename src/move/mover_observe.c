@@ -24,18 +24,6 @@ static uint64_t difference_p99(const struct histogram *now, const struct histogr
     return p99;
 }
 
-static uint64_t slowest_source_us(const struct transition *transition)
-{
-    const struct move *move = &transition->move;
-    uint64_t slowest = 0;
-    for (uint32_t i = 0; move->from_peers && i < cw_map_node_count(move->from); i++) {
-        uint64_t latency = transition->from_ends[i].is_used ? peer_latency_us(move->from_peers[i])
-                                                            : 0;
-        slowest = latency > slowest ? latency : slowest;
-    }
-    return slowest;
-}
-
 static void take_up(struct observation *observation)
 {
     struct transition *transition = &observation->mover->pools[observation->pool].transition;
@@ -51,7 +39,7 @@ static void take_up(struct observation *observation)
     if (!transition->throttle.before_p99_us)
         transition->throttle.before_p99_us = observation->before_p99_us;
     throttle_observe(&transition->throttle, io_now_ms(observation->mover->options.loop), p99,
-                     slowest_source_us(transition));
+                     transition_slowest_source_us(transition));
 }
 
 static void on_mover_loop(void *context)

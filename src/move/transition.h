@@ -187,6 +187,8 @@ int transition_open(struct transition *transition, char ret_problem[static MOVE_
 void transition_close(struct transition *transition);
 /* Lets nodes go (embedded ones) that are not in the map that is in force now. */
 void transition_end_nodes(struct transition *transition);
+/* The longest answer time of the sources, smoothed; 0: none was asked yet. */
+uint64_t transition_slowest_source_us(const struct transition *transition);
 /* Names the dirty set of the current attempt and epoch. */
 void transition_name_set(struct transition *transition);
 

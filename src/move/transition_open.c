@@ -121,6 +121,18 @@ static void disconnect_all(struct transition *transition)
     move->to_peers = move->from_peers = NULL;
 }
 
+uint64_t transition_slowest_source_us(const struct transition *transition)
+{
+    const struct move *move = &transition->move;
+    uint64_t slowest = 0;
+    for (uint32_t i = 0; move->from_peers && i < cw_map_node_count(move->from); i++) {
+        uint64_t latency = transition->from_ends[i].is_used ? peer_latency_us(move->from_peers[i])
+                                                            : 0;
+        slowest = latency > slowest ? latency : slowest;
+    }
+    return slowest;
+}
+
 /* ---- engines --------------------------------------------------------------------------------- */
 
 /* Nodes that are not in the pool yet may have to be started (embedded ones); to estimate, it is

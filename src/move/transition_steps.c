@@ -392,6 +392,7 @@ static void track(struct transition *transition)
     remember_run_ids(transition->to_ends, cw_map_node_count(transition->info.to));
     for (uint32_t i = 0; i < from_count; i++)
         transition->progress.keys_expected += transition->from_ends[i].facts.key_count;
+    transition->throttle.before_source_us = transition_slowest_source_us(transition);
     transition_open_next_set(transition, opened_first);
 }
 
