@@ -96,7 +96,8 @@ def move_by_migrate(launcher, options, count):
 
 def print_table(found, options):
     print(f'{options.value} byte values; microseconds of CPU a key')
-    print(f'{"":<12}{"keys":>10}{"seconds":>10}{"router":>10}{"source":>10}{"target":>10}{"all":>10}')
+    print(f'{"":<12}' + ''.join(f'{title:>10}' for title in
+                                ('keys', 'seconds', 'router', 'source', 'target', 'all')))
     for name, one in found.items():
         cpu = one['cpu_us_per_key']
         router = f'{cpu["router"]:.2f}' if 'router' in cpu else '-'

@@ -190,12 +190,28 @@ void transition_name_set(struct transition *transition)
     transition->dirty_set_len = (size_t)len + 1;
 }
 
+/* What has a place for each node. */
+static bool allocate(struct transition *transition)
+{
+    struct move *move = &transition->move;
+    uint32_t from = cw_map_node_count(move->from), to = cw_map_node_count(move->to);
+    move->samples = calloc(from, sizeof *move->samples);
+    move->from_peers = calloc(from, sizeof(struct peer *));
+    move->to_peers = calloc(to, sizeof(struct peer *));
+    bool fine = move->samples && move->from_peers && move->to_peers;
+    transition->from_ends = calloc(from, sizeof *transition->from_ends);
+    transition->to_ends = calloc(to, sizeof *transition->to_ends);
+    transition->jobs = calloc(from > to ? from : to, sizeof *transition->jobs);
+    fine &= transition->from_ends && transition->to_ends && transition->jobs;
+    transition->bytes_in = calloc(to, sizeof *transition->bytes_in);
+    transition->keys_in = calloc(to, sizeof *transition->keys_in);
+    return fine && transition->bytes_in && transition->keys_in;
+}
+
 int transition_open(struct transition *transition, char ret_problem[static MOVE_PROBLEM_SIZE])
 {
     struct transition_info *info = &transition->info;
-    uint32_t from_count = cw_map_node_count(info->from), to_count = cw_map_node_count(info->to);
-    struct move *move = &transition->move;
-    *move = (struct move){
+    transition->move = (struct move){
         .loop = transition->options->loop,
         .from = info->from,
         .to = info->to,
@@ -205,18 +221,8 @@ int transition_open(struct transition *transition, char ret_problem[static MOVE_
         .progress = &transition->progress,
         .found = &transition->found,
     };
-    move->samples = calloc(from_count, sizeof *move->samples);
-    move->from_peers = calloc(from_count, sizeof(struct peer *));
-    move->to_peers = calloc(to_count, sizeof(struct peer *));
-    transition->from_ends = calloc(from_count, sizeof *transition->from_ends);
-    transition->to_ends = calloc(to_count, sizeof *transition->to_ends);
-    transition->bytes_in = calloc(to_count, sizeof *transition->bytes_in);
-    transition->keys_in = calloc(to_count, sizeof *transition->keys_in);
-    transition->jobs = calloc(from_count > to_count ? from_count : to_count,
-                              sizeof *transition->jobs);
     snprintf(ret_problem, MOVE_PROBLEM_SIZE, "out of memory");
-    if (!move->samples || !move->from_peers || !move->to_peers || !transition->from_ends ||
-        !transition->to_ends || !transition->bytes_in || !transition->keys_in || !transition->jobs)
+    if (!allocate(transition))
         return -ENOMEM;
     snprintf(transition->peer_name, sizeof transition->peer_name, "clockwise-%s:%s",
              transition->is_probe ? "probe" : "mover", transition->settings->name);

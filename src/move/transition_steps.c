@@ -124,11 +124,11 @@ static void answer_estimate(struct transition *transition, const char *problem)
     struct mover_estimate estimate = {
         .from = transition->info.from,
         .to = transition->info.to,
-        .keys = calloc(from_count, sizeof *estimate.keys),
-        .bytes = calloc(from_count, sizeof *estimate.bytes),
         .keys_in = transition->keys_in,
         .bytes_in = transition->bytes_in,
     };
+    estimate.keys = calloc(from_count, sizeof *estimate.keys);
+    estimate.bytes = calloc(from_count, sizeof *estimate.bytes);
     bool fine = estimate.keys && estimate.bytes;
     snprintf(estimate.problem, sizeof estimate.problem, "%s", problem);
     for (uint32_t i = 0; fine && i < from_count; i++) {

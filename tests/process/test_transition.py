@@ -4,7 +4,7 @@ write, and every acknowledged write is there afterwards, on the node that owns i
 
 CW_MOVE_KEYS sets how many keys lie there when the change begins (the recorded run used 200000).
 
-covers: main, control/change_plan
+covers: main
 """
 import json
 import os
@@ -137,8 +137,8 @@ class Fleet(ProcessTest):
         places = self.check_places()
         report = self.status()
         print(f'\n{what}: {len(places)} keys, {ended - began:.1f} s, hold '
-              f'{report["held_us"] / 1000:.1f} ms, {sum(load.model[key] or 0 for key in load.model)}'
-              f' counted writes, none lost')
+              f'{report["held_us"] / 1000:.1f} ms, '
+              f'{sum(load.model[key] or 0 for key in load.model)} counted writes, none lost')
         for name, start, end in (('before', 0, began), ('during', began, ended),
                                  ('after', ended, began + 1e9)):
             count, p50, p99, longest = load.percentiles(start, end)
