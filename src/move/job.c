@@ -206,6 +206,8 @@ bool move_target(const struct move *move, struct slice key, uint32_t from_node, 
     uint32_t number = cw_locate_key(move->to, key.ptr, key.len);
     const struct cw_node *from = cw_map_node(move->from, from_node);
     const struct cw_node *to = cw_map_node(move->to, number);
+    if (!from || !to) /* a profile may have no place for a key */
+        return false;
     if (strcmp(from->id, to->id) == 0 && strcmp(from->address, to->address) == 0)
         return false;
     *ret_to = number;
