@@ -36,7 +36,7 @@ static inline void import_target_write(struct import *import, const struct impor
     if (import->counts[IMPORT_WRONG] == 0) {
         CW_ASSERT(import->pool_count > 0);
         CW_ASSERT(import_write(import, format, "f", &text));
-        CW_ASSERT(text.len > 0);
+        CW_ASSERT(import_verify(import, &text) == (import->counts[IMPORT_WRONG] == 0));
     }
     buffer_release(&text);
 }

@@ -209,7 +209,7 @@ static int write_file(const char *name, const struct buffer *text, bool is_secre
     return cli_fail("%s: %s", name, strerror(problem));
 }
 
-static int write_result(const struct cli_args *args, const struct import *import,
+static int write_result(const struct cli_args *args, struct import *import,
                         const struct import_format *format, const char *file)
 {
     struct buffer text = BUFFER_INIT;
@@ -221,6 +221,8 @@ static int write_result(const struct cli_args *args, const struct import *import
         status = cli_fail("%s: the configuration would be larger than 16mb, which is the most; "
                           "take fewer pools",
                           file);
+    else if (!import_verify(import, &text))
+        status = judge(args, import, file);
     if (status == CLI_OK && output)
         status = write_file(output, &text, has_secret(import));
     else if (status == CLI_OK)

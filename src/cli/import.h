@@ -137,6 +137,10 @@ bool import_has_hash(const struct cw_profile *profile, const char *name);
  * profile refuses becomes a remark (import_check.c). */
 void import_check(struct import *import);
 
+/* Reads what import_write() wrote as every command would; what is refused becomes a remark
+ * (import_check.c). */
+bool import_verify(struct import *import, const struct buffer *text);
+
 /* The configuration, with all remarks as comments; where it came from is told in its first lines
  * (import_write.c). The caller releases the text; false when memory is out. */
 bool import_write(const struct import *import, const struct import_format *format, const char *file,

@@ -7,6 +7,8 @@
 
 #include "base/utf8.h"
 #include "cli/import.h"
+#include "control/address_check.h"
+#include "control/config.h"
 
 static bool is_utf8(const char *text)
 {
@@ -29,6 +31,22 @@ static void check_texts(struct import *import, const struct import_pool *pool)
                       "pool '%s' has a setting with bytes that are no UTF-8, which YAML cannot "
                       "hold",
                       pool->name);
+}
+
+static void check_address(struct import *import, const char *address, unsigned line)
+{
+    char message[200];
+    if (!address_check(address, message, sizeof message))
+        import_remark(import, IMPORT_WRONG, line, NULL, "'%.60s' is no address for clockwise: %s",
+                      address, message);
+}
+
+static void check_addresses(struct import *import, const struct import_pool *pool)
+{
+    if (pool->listen)
+        check_address(import, pool->listen, pool->line);
+    for (size_t i = 0; i < pool->node_count; i++)
+        check_address(import, pool->nodes[i].address, pool->nodes[i].line);
 }
 
 static void check_placement(struct import *import, const struct import_pool *pool)
@@ -57,6 +75,22 @@ static void check_placement(struct import *import, const struct import_pool *poo
     free(nodes);
 }
 
+bool import_verify(struct import *import, const struct buffer *text)
+{
+    struct problems *problems = import_alloc(import, sizeof *problems);
+    struct config *config = NULL;
+    if (!problems)
+        return false;
+    problems_init(problems);
+    int status = config_parse(buffer_bytes(text), text->len, problems, &config);
+    config_destroy(&config);
+    for (size_t i = 0; i < problems->count; i++)
+        import_remark(import, IMPORT_WRONG, 0, NULL,
+                      "what would be written is refused in its line %u: %s",
+                      problems->items[i].line, problems->items[i].message);
+    return status == 0;
+}
+
 void import_check(struct import *import)
 {
     if (import->counts[IMPORT_WRONG] || import->no_memory)
@@ -65,6 +99,7 @@ void import_check(struct import *import)
         import_remark(import, IMPORT_WRONG, 0, NULL, "no pool in it");
     for (size_t i = 0; i < import->pool_count; i++) {
         check_texts(import, &import->pools[i]);
+        check_addresses(import, &import->pools[i]);
         check_placement(import, &import->pools[i]);
     }
 }

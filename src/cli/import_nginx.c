@@ -3,6 +3,7 @@
  */
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/import.h"
@@ -185,6 +186,48 @@ static void take_statement(struct reading *reading, const struct nginx_statement
         remark(reading, IMPORT_NOTE, statement, "not carried over");
 }
 
+/* ---- a server that stands twice -------------------------------------------------------------- */
+
+static int by_text_and_line(const void *one, const void *other)
+{
+    const struct import_node *a = *(const struct import_node *const *)one;
+    const struct import_node *b = *(const struct import_node *const *)other;
+    int order = strcmp(a->place.address, b->place.address);
+    return order ? order : (a > b) - (a < b);
+}
+
+/* To a ring it is one server: the points of the lesser weight are among those of the greater. */
+static void merge_twins(struct import *import, struct import_pool *pool)
+{
+    struct import_node **nodes = import_alloc(import, (pool->node_count + 1) * sizeof(void *));
+    size_t kept = 0;
+    if (!nodes)
+        return;
+    for (size_t i = 0; i < pool->node_count; i++)
+        nodes[i] = &pool->nodes[i];
+    qsort(nodes, pool->node_count, sizeof *nodes, by_text_and_line);
+    for (size_t i = 1, first = 0; i < pool->node_count; i++) {
+        struct import_node *one = nodes[first], *twin = nodes[i];
+        if (strcmp(one->place.address, twin->place.address) != 0) {
+            first = i;
+            continue;
+        }
+        import_remark(import, IMPORT_NOTE, twin->line, NULL,
+                      "server '%.60s' stands in line %u already; to the ring they are one, of the "
+                      "greater weight",
+                      twin->place.address, one->line);
+        if (twin->place.weight > one->place.weight)
+            one->place.weight = twin->place.weight;
+        twin->id = NULL;
+    }
+    for (size_t i = 0; i < pool->node_count; i++)
+        if (pool->nodes[i].id)
+            pool->nodes[kept++] = pool->nodes[i];
+    pool->node_count = kept;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
 static void read_block(struct reading *reading, struct nginx_reader *statements, unsigned line)
 {
     const struct nginx_statement *statement;
@@ -202,6 +245,8 @@ static void read_block(struct reading *reading, struct nginx_reader *statements,
     if (depth > 0)
         import_remark(reading->import, IMPORT_WRONG, line, NULL,
                       "the block that begins here has no end; write its }");
+    if (strcmp(reading->pool->profile->name, "nginx-hash-consistent") == 0)
+        merge_twins(reading->import, reading->pool);
     if (!reading->has_hash)
         import_remark(reading->import, IMPORT_MOVES, line, NULL,
                       "upstream '%.60s' has no `hash`: nginx takes its servers in turns, and there "

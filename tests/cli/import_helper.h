@@ -31,10 +31,13 @@ static void import_from(const struct import_format *format, const char *section,
     import->section = section;
     format->read(import);
     import_check(import);
+    if (import->counts[IMPORT_WRONG] == 0) {
+        assert_true(import_write(import, format, "f", &imported.yaml));
+        if (!import_verify(import, &imported.yaml))
+            buffer_clear(&imported.yaml);
+    }
     import_print_remarks(import, "f", &imported.said);
     assert_true(buffer_append(&imported.said, "", 1));
-    if (import->counts[IMPORT_WRONG] == 0)
-        assert_true(import_write(import, format, "f", &imported.yaml));
     assert_true(buffer_append(&imported.yaml, "", 1));
 }
 

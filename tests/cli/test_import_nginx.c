@@ -107,12 +107,22 @@ static void mistakes_have_their_line(void **state)
     wrong("stream { upstream u { hash $x; server 1.1.1.1; } }", "f:1: server '1.1.1.1': no port");
 }
 
-static void a_server_that_stands_twice_keeps_the_keys_of_the_first(void **state)
+static void a_server_that_stands_twice_is_one_to_the_ring(void **state)
 {
-    static const char text[] = HASH "server 1.1.1.1:1;server 1.1.1.1:2;server 1.1.1.1:1;}";
+    static const char servers[] = "server 1.1.1.1:1;\nserver 1.1.1.1:2;server 1.1.1.1:1 weight=3;}";
+    char text[256];
+    snprintf(text, sizeof text, HASH "%s", servers);
     import_from(&import_format_nginx, NULL, text, strlen(text));
-    assert_non_null(strstr(pools_of_result(), "{id: 1.1.1.1:1-3, address: 1.1.1.1:1}"));
+    assert_string_equal(buffer_bytes(&imported.said),
+                        "f:4: server '1.1.1.1:1' stands in line 3 already; to the ring they are "
+                        "one, of the greater weight\n");
+    assert_non_null(strstr(pools_of_result(),
+                           "    nodes:\n"
+                           "      - {id: 1.1.1.1:1, address: 1.1.1.1:1, weight: 3}\n"
+                           "      - {id: 1.1.1.1:2, address: 1.1.1.1:2}\n"));
     done();
+    snprintf(text, sizeof text, "upstream u{hash $memcached_key;%s", servers);
+    says(&import_format_nginx, NULL, IMPORT_WRONG, text, "have the same address 1.1.1.1:1");
 }
 
 static void statements_are_cut_at_every_place_without_reading_on(void **state)
@@ -136,7 +146,7 @@ int main(void)
         cmocka_unit_test(what_is_not_carried_over_is_said_in_its_line),
         cmocka_unit_test(other_methods_move_keys),
         cmocka_unit_test(mistakes_have_their_line),
-        cmocka_unit_test(a_server_that_stands_twice_keeps_the_keys_of_the_first),
+        cmocka_unit_test(a_server_that_stands_twice_is_one_to_the_ring),
         cmocka_unit_test(statements_are_cut_at_every_place_without_reading_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -51,7 +51,7 @@ static void a_redis_pool_keeps_its_names_weights_tag_and_order(void **state)
 static void all_pools_are_read_and_one_if_it_is_named(void **state)
 {
     static const char text[] = POOL "  distribution: modula\n  servers: [h:1:1]\n"
-                                    "q:\n  listen: h:2\n  timeout: 1\n  servers: [h:2:1]\n";
+                                    "q:\n  listen: l:8\n  timeout: 1\n  servers: [h:2:1]\n";
     import_from(&import_format_nutcracker, NULL, text, strlen(text));
     assert_int_equal(imported.import.pool_count, 2);
     assert_string_equal(imported.import.pools[0].profile->name, "twemproxy-modula");
@@ -79,16 +79,16 @@ static void ipv6_and_sockets_are_hashed_as_written_and_connected_to_as_we_write_
 
 static void names_that_are_no_ids_stay_names(void **state)
 {
-    import_from(&import_format_nutcracker, NULL, POOL "  servers: ['h:1:1 \xc3\xa9', 'h:1:1 b']\n",
-                strlen(POOL "  servers: ['h:1:1 \xc3\xa9', 'h:1:1 b']\n"));
+    import_from(&import_format_nutcracker, NULL, POOL "  servers: ['h:1:1 \xc3\xa9', 'h:2:1 b']\n",
+                strlen(POOL "  servers: ['h:1:1 \xc3\xa9', 'h:2:1 b']\n"));
     assert_non_null(strstr(pools_of_result(), "{id: h:1, address: h:1, name: \"\xc3\xa9\"}"));
     done();
 }
 
 static void line_ends_and_a_byte_order_mark_are_no_matter(void **state)
 {
-    gives("p:\r\n  listen: h:1\r\n  timeout: 1\r\n  redis: true\r\n  servers:\r\n  - h:1:1\r\n",
-          "  p:\n    listen: h:1\n    engine: redis\n    placement: twemproxy-ketama\n"
+    gives("p:\r\n  listen: l:9\r\n  timeout: 1\r\n  redis: true\r\n  servers:\r\n  - h:1:1\r\n",
+          "  p:\n    listen: l:9\n    engine: redis\n    placement: twemproxy-ketama\n"
           "    timeout: 1ms\n    nodes:\n      - {id: h:1, address: h:1}\n");
 }
 
@@ -175,10 +175,10 @@ static void what_does_not_move_keys_is_a_note(void **state)
         snprintf(text, sizeof text, POOL "  %s\n  servers: ['h:1:1']\n", notes[i][0]);
         note(text, notes[i][1]);
     }
-    note("p:\n  listen: h:1\n  servers: ['h:1:1']\n", "f:1: option 'timeout': pool 'p' has none");
-    note("p:\n  listen: h:1\n  timeout: 99999999\n  servers: ['h:1:1']\n", "an hour here");
+    note("p:\n  listen: l:9\n  servers: ['h:1:1']\n", "f:1: option 'timeout': pool 'p' has none");
+    note("p:\n  listen: l:9\n  timeout: 99999999\n  servers: ['h:1:1']\n", "an hour here");
     note("p:\n  listen: /l 0666\n  timeout: 1\n  servers: ['h:1:1']\n", "the socket's mode");
-    note("a b:\n  listen: h:1\n  timeout: 1\n  servers: ['h:1:1']\n",
+    note("a b:\n  listen: l:9\n  timeout: 1\n  servers: ['h:1:1']\n",
          "pool 'a b' is called 'a-b' here");
 }
 
@@ -196,7 +196,7 @@ static void remarks_are_bounded_and_wrong_ones_are_kept(void **state)
 {
     struct buffer text = BUFFER_INIT;
     for (unsigned i = 0; i < 150; i++)
-        buffer_printf(&text, "p%u:\n  listen: h:1\n  backlog: 1\n  servers: ['h:1:1']\n", i);
+        buffer_printf(&text, "p%u:\n  listen: l:9\n  backlog: 1\n  servers: ['h:1:1']\n", i);
     buffer_append_text(&text, "q:\n  redis: 1\n  servers: ['h:1:1']\n");
     import_from(&import_format_nutcracker, NULL, buffer_bytes(&text), text.len);
     assert_int_equal(imported.import.remark_count, IMPORT_REMARK_COUNT_MAX);
