@@ -34,52 +34,61 @@ bool append_request(struct buffer *out, const struct parsed *parsed)
     return fine;
 }
 
-static void give_back(struct worker *worker, struct request *request, struct request *mark)
+/* The node's link does not take a request: an error, or a miss if the node is down. */
+static __attribute__((noinline)) void not_accepted(struct client *client,
+                                                   const struct parsed *parsed,
+                                                   const struct node *node, const char *error)
 {
-    if (request)
-        request_return(worker, request);
-    if (mark)
-        request_return(worker, mark);
+    struct request *request = NULL;
+    if (client->pool->settings->on_node_down == NODE_DOWN_MISS && node->health == NODE_DOWN)
+        request = request_borrow(client->worker, client, REQUEST_RELAY);
+    if (!request) {
+        client_error(client, error);
+        return;
+    }
+    down_prepare(request, client->pool, parsed->command, parsed_arg_count(parsed));
+    client_enqueue(client, request);
+    down_answer(client->worker, request, client->protocol, error);
 }
 
-/* Whether a request that the node's link does not accept may be answered as a miss. */
-static bool answers_miss(const struct node *node, const struct parsed *parsed)
+/* Appends the mark of a write, if it needs one, and sends that. */
+static __attribute__((noinline)) bool send_marked(struct link *link, const struct parsed *parsed,
+                                                  struct request *request)
 {
-    return node->pool->settings->on_node_down == NODE_DOWN_MISS && node->health == NODE_DOWN;
+    struct request *mark;
+    bool fine = mark_append(link, parsed, NULL, &mark) && append_request(&link->out, parsed);
+    if (!fine && mark)
+        request_return(link->node->pool->worker, mark);
+    if (!fine || !mark)
+        return fine;
+    request->len += mark->len;
+    link_send(link, mark);
+    return true;
 }
 
 void relay(struct client *client, const struct parsed *parsed, uint32_t node_number)
 {
-    struct worker *worker = client->worker;
     struct link *link = node_link(client->pool->nodes[node_number], client);
-    struct request *mark = NULL;
     bool tracked = is_tracked(client->pool, parsed->command);
     char text[512];
-    bool accepted = link_accepts(link, 1 + tracked, text, sizeof text);
-    if (!accepted && !answers_miss(link->node, parsed)) {
-        client_error(client, text);
+    if (!link_accepts(link, 1 + tracked, text, sizeof text)) {
+        not_accepted(client, parsed, link->node, text);
         return;
     }
     size_t before = link->out.len;
-    struct request *request = request_borrow(worker, client, REQUEST_RELAY);
+    struct request *request = request_borrow(client->worker, client, REQUEST_RELAY);
     if (request)
-        down_prepare(request, client->pool, parsed->command, parsed_arg_count(parsed));
-    if (request && !accepted) {
-        client_enqueue(client, request);
-        down_answer(worker, request, client->protocol, text);
-        return;
-    }
-    if (!request || (tracked && !mark_append(link, parsed, NULL, &mark)) ||
-        !append_request(&link->out, parsed)) {
+        request->len = parsed->request->length;
+    if (!request ||
+        !(tracked ? send_marked(link, parsed, request) : append_request(&link->out, parsed))) {
         link->out.len = before;
-        give_back(worker, request, mark);
+        if (request)
+            request_return(client->worker, request);
         client_error(client, "ERR out of memory");
         return;
     }
-    request->len = parsed->request->length + (mark ? mark->len : 0);
+    down_prepare(request, client->pool, parsed->command, parsed_arg_count(parsed));
     client_enqueue(client, request);
-    if (mark)
-        link_send(link, mark);
     link_send(link, request);
 }
 

@@ -6,12 +6,10 @@
 #include "router/internal.h"
 #include "wire/command_miss.h"
 
-void down_prepare(struct request *request, const struct pool *pool, const struct command *command,
-                  uint32_t arg_count)
+void down_note_miss(struct request *request, const struct command *command, uint32_t arg_count)
 {
-    bool answers_miss = pool->settings->on_node_down == NODE_DOWN_MISS &&
-                        !(command->flags & COMMAND_WRITE) && command_has_miss(command, arg_count);
-    request->missed = answers_miss ? command : NULL;
+    bool has_miss = !(command->flags & COMMAND_WRITE) && command_has_miss(command, arg_count);
+    request->missed = has_miss ? command : NULL;
     request->missed_arg_count = arg_count;
 }
 

@@ -426,9 +426,15 @@ const char *printable(struct slice text, char *ret_text, size_t size);
 /* ---- nodes that are down ----------------------------------------------------------------------
  */
 
-/* Notes what a request to a node is answered if the node is down. */
-void down_prepare(struct request *request, const struct pool *pool, const struct command *command,
-                  uint32_t arg_count);
+/* Notes what a request to a node is answered if the node is down, where that is a miss. */
+void down_note_miss(struct request *request, const struct command *command, uint32_t arg_count);
+static inline void down_prepare(struct request *request, const struct pool *pool,
+                                const struct command *command, uint32_t arg_count)
+{
+    if (pool->settings->on_node_down == NODE_DOWN_MISS)
+        down_note_miss(request, command, arg_count);
+}
+
 /* Answers a request whose node is down, or went down; `error` if there is no other answer. */
 void down_answer(struct worker *worker, struct request *request, int protocol, const char *error);
 /* The next node in a key's order that is not down; the owner itself if there is none. */
