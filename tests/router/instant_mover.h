@@ -66,21 +66,28 @@ static void mover_copy(struct instant_mover *mover, struct memory_node *from, st
         memory_value_copy(&memory_dict_put(&to->keys, key)->value, &item->value);
 }
 
-/* Removes from all nodes the keys that have their owner elsewhere, and dirty sets when nobody adds
- * to them any more. */
+/* Removes from a node the keys that have their owner elsewhere, and dirty sets if wanted. False
+ * when there were none; a walk during which a dict shrinks may pass some by. */
+static bool mover_purge_some(struct instant_mover *mover, struct memory_node *node, bool with_sets)
+{
+    bool found = false;
+    struct memory_item *next = memory_dict_next(&node->keys, NULL);
+    while (next) {
+        struct memory_item *item = next;
+        struct slice key = memory_slice(item->name);
+        next = memory_dict_next(&node->keys, item);
+        if (mover_is_own(key) ? with_sets : mover_owner(mover, mover->from, key) != node)
+            found |= memory_delete(node, key);
+    }
+    return found;
+}
+
+/* On all nodes; dirty sets only when nobody adds to them any more. */
 static void mover_purge(struct instant_mover *mover, bool with_sets)
 {
-    for (uint32_t i = 0; i < mover->fixture->node_count; i++) {
-        struct memory_node *node = mover->fixture->nodes[i];
-        struct memory_item *next = memory_dict_next(&node->keys, NULL);
-        while (next) {
-            struct memory_item *item = next;
-            struct slice key = memory_slice(item->name);
-            next = memory_dict_next(&node->keys, item);
-            if (mover_is_own(key) ? with_sets : mover_owner(mover, mover->from, key) != node)
-                memory_delete(node, key);
+    for (uint32_t i = 0; i < mover->fixture->node_count; i++)
+        while (mover_purge_some(mover, mover->fixture->nodes[i], with_sets)) {
         }
-    }
 }
 
 static void mover_copy_all(struct instant_mover *mover)
