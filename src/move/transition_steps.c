@@ -172,12 +172,14 @@ static void decide(struct transition *transition)
 {
     char problem[MOVE_PROBLEM_SIZE] = "";
     bool fits = check(transition, problem) && targets_are_empty(transition, problem);
-    if (transition->is_probe)
+    if (transition->is_probe) {
         answer_estimate(transition, problem);
-    else if (!fits)
+    } else if (!fits) {
         transition_refuse(transition, -EINVAL, problem);
-    else
+    } else {
+        transition->next_transition = transition->info.id + 1;
         transition_put(transition, TRANSITION_PREPARED, answer_started, not_stored);
+    }
 }
 
 static void estimated(struct transition *transition)

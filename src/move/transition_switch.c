@@ -233,7 +233,6 @@ static const struct node_jobs clean_sources = {"clearing", false, true, clean_so
 
 static void finish(struct transition *transition)
 {
-    transition->next_transition = transition->info.id + 1;
     transition_put(transition, TRANSITION_STABLE, transition_end, NULL);
 }
 
