@@ -270,6 +270,8 @@ json_t *change_transition_json(const char *pool, const struct mover_report *repo
     if (root && more)
         json_object_update(root, more);
     json_decref(more);
+    json_object_set_new(root, "p99_us", number(report->p99_us));
+    json_object_set_new(root, "before_p99_us", number(report->before_p99_us));
     return root;
 }
 
