@@ -25,6 +25,7 @@ struct known {
     struct list link;
     char pool[POOL_NAME_SIZE];
     uint64_t revision, told; /* told: what somebody else made of it, and the log has */
+    struct pool_file_left left;
 };
 
 struct put {
@@ -87,7 +88,9 @@ static void set_known(struct file_store *store, const char *pool, uint64_t revis
 static int put_locked(struct file_store *store, const char *pool, const struct map_record *record,
                       char *ret_problem)
 {
-    int status = pool_file_put(&store->folder, pool, record, ret_problem);
+    struct known *known = find_known(store, pool);
+    int status = pool_file_put(&store->folder, pool, record, known ? &known->left : NULL,
+                               ret_problem);
     if (status == 0)
         set_known(store, pool, record->revision + 1);
     return status;
@@ -180,6 +183,8 @@ static void look_at(struct file_store *store, const char *name)
     snprintf(pool, sizeof pool, "%.*s", (int)(len - 5), name);
     pthread_mutex_lock(&store->files);
     struct known *known = find_known(store, pool);
+    if (known && pool_file_is_as_left(&store->folder, pool, &known->left))
+        known = NULL;
     uint64_t revision = known ? pool_file_revision(&store->folder, pool) : 0;
     if (known && revision != known->told) {
         known->told = revision;
@@ -330,6 +335,7 @@ static void file_store_close(struct map_store *base)
     free_puts(&store->answered);
     list_for_each (link, &store->known) {
         list_remove(link);
+        pool_file_forget(&list_entry(link, struct known, link)->left);
         free(list_entry(link, struct known, link));
     }
     if (store->wake >= 0)

@@ -312,16 +312,64 @@ static void write_rest(const struct map_folder *folder, const char *pool, const 
     journal_append(folder, pool, &entry, problem);
 }
 
+void pool_file_forget(struct pool_file_left *left)
+{
+    map_record_destroy(&left->record);
+}
+
+static bool is_same_file(const struct stat *a, const struct stat *b)
+{
+    return a->st_ino == b->st_ino && a->st_dev == b->st_dev && a->st_size == b->st_size &&
+           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+bool pool_file_is_as_left(const struct map_folder *folder, const char *pool,
+                          const struct pool_file_left *left)
+{
+    struct names names = names_of(pool);
+    struct stat status;
+    return left->record && fstatat(folder->folder, names.document, &status, 0) == 0 &&
+           is_same_file(&status, &left->status);
+}
+
+/* The stored record, from memory if the file is as we left it. */
+static int find_stored(const struct map_folder *folder, const char *pool, const struct names *names,
+                       const struct pool_file_left *left, struct map_record **ret_stored,
+                       char *ret_problem)
+{
+    if (left && pool_file_is_as_left(folder, pool, left)) {
+        *ret_stored = map_record_copy(left->record);
+        return *ret_stored ? 0
+                           : map_folder_fail(folder, names->document, "cannot be read", ENOMEM,
+                                             ret_problem);
+    }
+    return read_document(folder, pool, names, false, ret_stored, ret_problem);
+}
+
+static void keep_left(const struct map_folder *folder, const struct names *names,
+                      const struct map_record *record, struct pool_file_left *left)
+{
+    pool_file_forget(left);
+    if (fstatat(folder->folder, names->document, &left->status, 0) < 0)
+        return;
+    left->record = map_record_copy(record);
+    if (left->record)
+        left->record->revision++;
+}
+
 static int put_locked(const struct map_folder *folder, const char *pool,
-                      const struct map_record *record, char *ret_problem)
+                      const struct map_record *record, struct pool_file_left *left,
+                      char *ret_problem)
 {
     struct names names = names_of(pool);
     struct map_record *stored = NULL;
-    int status = read_document(folder, pool, &names, false, &stored, ret_problem);
+    int status = find_stored(folder, pool, &names, left, &stored, ret_problem);
     if (status == 0 || status == -ENOENT)
         status = compare(folder, &names, record, stored ? stored->revision : 0, ret_problem);
     if (status == 0)
         status = write_document(folder, pool, &names, record, ret_problem);
+    if (status == 0 && left)
+        keep_left(folder, &names, record, left);
     if (status == 0)
         write_rest(folder, pool, &names, record, stored ? stored->transition : NULL, ret_problem);
     map_record_destroy(&stored);
@@ -329,13 +377,13 @@ static int put_locked(const struct map_folder *folder, const char *pool,
 }
 
 int pool_file_put(struct map_folder *folder, const char *pool, const struct map_record *record,
-                  char ret_problem[static MAP_PROBLEM_SIZE])
+                  struct pool_file_left *left, char ret_problem[static MAP_PROBLEM_SIZE])
 {
     ret_problem[0] = 0;
     int status = map_folder_lock(folder, ret_problem);
     if (status < 0)
         return status;
-    status = put_locked(folder, pool, record, ret_problem);
+    status = put_locked(folder, pool, record, left, ret_problem);
     map_folder_unlock(folder);
     return status;
 }

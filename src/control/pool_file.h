@@ -12,6 +12,8 @@
 #ifndef CONTROL_POOL_FILE_H
 #define CONTROL_POOL_FILE_H
 
+#include <sys/stat.h>
+
 #include "control/map_folder.h"
 #include "move/map_store.h"
 
@@ -22,11 +24,22 @@
 int pool_file_load(struct map_folder *folder, const char *pool, struct map_record **ret_record,
                    char ret_problem[static MAP_PROBLEM_SIZE]);
 
+/* The document as the last put of this process left it: while the file is that one still, it need
+ * not be read. All zeros: nothing is known. */
+struct pool_file_left {
+    struct stat status;
+    struct map_record *record; /* NULL: nothing is known */
+};
+void pool_file_forget(struct pool_file_left *left);
+bool pool_file_is_as_left(const struct map_folder *folder, const char *pool,
+                          const struct pool_file_left *left);
+
 /* Stores a record with its revision + 1 if the stored one has its revision (0: there is none).
  * -ESTALE when it has another one; whatever fails, the old document stays as it was. With 0 there
- * may be a sentence: the document is stored, but the rest could not be written. */
+ * may be a sentence: the document is stored, but the rest could not be written. left may be
+ * NULL. */
 int pool_file_put(struct map_folder *folder, const char *pool, const struct map_record *record,
-                  char ret_problem[static MAP_PROBLEM_SIZE]);
+                  struct pool_file_left *left, char ret_problem[static MAP_PROBLEM_SIZE]);
 
 /* Reads what is stored, without the lock and without making anything good, for whoever only wants
  * to know. -ENOENT without a sentence, or as pool_file_load(). */

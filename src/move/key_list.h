@@ -35,7 +35,7 @@ struct key_sample {
     uint64_t seen, stride;
 };
 
-enum { KEY_SAMPLE_MAX = 64 };
+enum { KEY_SAMPLE_MAX = 256 };
 
 /* Keeps the key or not; when memory is out it does not. */
 void key_sample_offer(struct key_sample *sample, struct slice key);

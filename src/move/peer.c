@@ -68,6 +68,7 @@ int peer_create(struct io_loop *loop, const struct peer_options *options, struct
 
 static void close_conn(struct peer *peer)
 {
+    peer->connection_count += peer->conn != NULL;
     io_close(&peer->conn);
     buffer_clear(&peer->greeting);
     buffer_clear(&peer->in);

@@ -64,7 +64,7 @@ void peer_forget(struct peer *peer, const void *from, size_t size);
 bool peer_has_room(const struct peer *peer);
 /* Why the last calls failed: "node 'cache-3' (10.0.0.3:6379) did not answer within 1000 ms". */
 const char *peer_problem(const struct peer *peer);
-/* How many connections it has made so far: another number means that one broke in between. */
+/* Counts connections made and ended: the same number means that it is the same one all the time. */
 uint64_t peer_connection_count(const struct peer *peer);
 const char *peer_id(const struct peer *peer);
 

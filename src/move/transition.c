@@ -123,7 +123,7 @@ static void reset(struct transition *transition)
 {
     uint64_t now = io_now_ms(transition->options->loop);
     transition->is_running = true;
-    transition->wants_cancel = transition->is_deep_done = false;
+    transition->wants_cancel = transition->is_compared = false;
     transition->progress = (struct move_progress){0};
     transition->counters = (struct move_counters){0};
     transition->epoch = transition->round = transition->void_count = 0;
@@ -192,7 +192,7 @@ void transition_begin_anew(struct transition *transition, const char *why)
     }
     transition->info.attempt++;
     transition->epoch = transition->round = 0;
-    transition->is_deep_done = transition->move.is_urgent = false;
+    transition->is_compared = transition->move.is_urgent = false;
     __atomic_store_n(&transition->counters.marks_failed, 0, __ATOMIC_RELAXED);
     transition->progress = (struct move_progress){0};
     for (uint32_t i = 0; i < cw_map_node_count(transition->info.from); i++)

@@ -118,7 +118,7 @@ struct transition {
     char dirty_set[MOVE_PREFIX_SIZE];  /* of `epoch` */
     char closed_set[MOVE_PREFIX_SIZE]; /* of the epoch before: being drained */
     size_t dirty_set_len, closed_set_len;
-    bool is_deep_done;
+    bool is_compared;
     bool is_fenced;     /* no connection of an earlier mover can do anything any more */
     char peer_name[96]; /* CLIENT SETNAME of the mover's connections */
     enum freeze freeze;

@@ -332,9 +332,18 @@ static struct job *compare_deep(struct transition *transition, uint32_t node, jo
                            context);
 }
 
+static struct job *compare_sample(struct transition *transition, uint32_t node, job_done done,
+                                  void *context)
+{
+    return job_verify_values(&transition->move, node, &transition->move.samples[node].keys,
+                             &transition->from_ends[node].differ, done, context);
+}
+
 static const struct node_jobs open_sets = {"opening a dirty set on", false, true, open_set};
 static const struct node_jobs copy_sources = {"copying from", false, true, copy_source};
 static const struct node_jobs drain_sets = {"catching up with", false, false, drain_closed};
+static const struct node_jobs compare_samples = {"comparing a sample of", false, true,
+                                                 compare_sample};
 static const struct node_jobs compare_all = {"comparing all of", false, true, compare_deep};
 
 bool transition_has_found(const struct transition *transition)
@@ -427,9 +436,11 @@ void step_rotate(struct transition *transition)
  * copied again; job_verify() under the freeze looks at them once more. */
 static void compared(struct transition *transition)
 {
+    if (transition->outcome.result == JOB_DIFFERS)
+        transition->outcome.result = JOB_DONE;
     if (!transition_went_well(transition))
         return;
-    transition->is_deep_done = true;
+    transition->is_compared = true;
     step_rotate(transition);
 }
 
@@ -443,8 +454,9 @@ void step_drained(struct transition *transition)
         step_big(transition);
     else if (transition->info.is_paused)
         transition_later(transition, PAUSED_POLL_MS, step_rotate);
-    else if (transition->info.is_deep && !transition->is_deep_done)
-        transition_run_jobs(transition, &compare_all, compared);
+    else if (is_few && !transition->is_compared)
+        transition_run_jobs(transition, transition->info.is_deep ? &compare_all : &compare_samples,
+                            compared);
     else if (is_few)
         step_freeze(transition);
     else

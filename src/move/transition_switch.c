@@ -6,6 +6,7 @@
  * What is being drained when that happens is drained to its end, for its marks are nowhere else any
  * more.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,8 +82,18 @@ void step_unfreeze(struct transition *transition)
                             freeze == FREEZE_ACK ? step_drain : step_rotate);
 }
 
+/* How far the freeze is, for whoever wonders what takes its time. */
+static void log_freeze(const struct transition *transition, const char *reached)
+{
+    char text[64];
+    uint64_t since_us = (io_now_ns(transition->options->loop) - transition->frozen_ns) / 1000;
+    snprintf(text, sizeof text, "%s after %llu us", reached, (unsigned long long)since_us);
+    transition_log(transition, 0, "transition_freeze", text);
+}
+
 static void verified(struct transition *transition)
 {
+    log_freeze(transition, "compared");
     const struct job_end *outcome = &transition->outcome;
     if (outcome->result != JOB_DONE)
         transition_begin_anew(transition, outcome->problem);
@@ -95,8 +106,8 @@ static void verified(struct transition *transition)
         step_switch(transition);
 }
 
-/* What a deep comparison found different may have been written just then: it is looked at again now
- * that nothing writes, and so is a sample of all keys. */
+/* What a comparison found different may have been written just then: it is looked at again now that
+ * nothing writes. */
 static bool add_to_drained(struct key_list *drained, const struct key_list *keys)
 {
     for (size_t i = 0; i < key_list_count(keys); i++)
@@ -109,8 +120,7 @@ static bool add_differing(struct transition *transition)
 {
     for (uint32_t i = 0; i < cw_map_node_count(transition->info.from); i++) {
         struct transition_end *end = &transition->from_ends[i];
-        if (!add_to_drained(&end->drained, &end->differ) ||
-            !add_to_drained(&end->drained, &transition->move.samples[i].keys))
+        if (!add_to_drained(&end->drained, &end->differ))
             return false;
         key_list_clear(&end->differ);
     }
@@ -119,6 +129,7 @@ static bool add_differing(struct transition *transition)
 
 static void drained_last(struct transition *transition)
 {
+    log_freeze(transition, "drained");
     if (transition->freeze == FREEZE_NONE) { /* the budget was over */
         step_drained(transition);
     } else if (transition->outcome.result != JOB_DONE) {
@@ -137,6 +148,7 @@ static void drained_last(struct transition *transition)
 
 static void frozen(struct transition *transition)
 {
+    log_freeze(transition, "acknowledged");
     transition->freeze = FREEZE_DRAIN;
     transition_drain_closed(transition, drained_last);
 }
@@ -189,6 +201,7 @@ void step_freeze(struct transition *transition)
 
 static void stored_switch(struct transition *transition)
 {
+    log_freeze(transition, "stored");
     cw_map_unref(&transition->map);
     transition->map = cw_map_ref(transition->info.to);
     transition->freeze = FREEZE_NONE;

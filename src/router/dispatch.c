@@ -3,7 +3,7 @@
  * them. One owner: the bytes are relayed as they are. Several: split where the result is the same,
  * else refused with an error that names two of the nodes. Nothing is ever silently misplaced.
  */
-#include "router/internal.h"
+#include "router/local.h"
 
 #include <stdio.h>
 

@@ -484,20 +484,4 @@ bool shown_append_keys(struct buffer *out, const struct request *request, uint32
 /* Whether the reply is a key that clients must not see. */
 bool shown_is_hidden(const struct request *request, uint32_t node, struct slice reply);
 
-/* ---- the router's own commands ----------------------------------------------------------------
- */
-
-/* Whether a text is a word, in any case. */
-bool word_is(struct slice text, const char *word);
-void client_ok(struct client *client);
-/* Sets a client's name of some kind. NULL, or the error. */
-const char *set_name(char *name, struct slice text);
-
-void local_command(struct client *client, const struct parsed *parsed);
-void client_command(struct client *client, const struct parsed *parsed);
-void command_command(struct client *client, const struct parsed *parsed);
-void info_command(struct client *client, const struct parsed *parsed);
-void scan_command(struct client *client, const struct parsed *parsed);
-void scan_answered(struct worker *worker, struct request *request, const char *reply, size_t len);
-
 #endif

@@ -2,7 +2,7 @@
  * Commands that the router answers itself: what a client says to its connection, not to the data.
  * They are what today's client libraries send when they connect, so that none of them complains.
  */
-#include "router/internal.h"
+#include "router/local.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * CLIENT: a client's questions about itself and the others. LIST walks through all workers, each
  * adding its own clients, and comes back to the one that was asked.
  */
-#include "router/internal.h"
+#include "router/local.h"
 
 #include <inttypes.h>
 #include <stdio.h>

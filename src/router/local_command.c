@@ -3,7 +3,7 @@
  * their documentation, or where the keys of a given command are. Commands that this pool refuses
  * are left out, so that a client that asks does not offer them.
  */
-#include "router/internal.h"
+#include "router/local.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * INFO: the answer in the form that client libraries and tools read (name:value lines in sections).
  * What is counted is this worker's; the whole router's figures are at the admin address.
  */
-#include "router/internal.h"
+#include "router/local.h"
 
 #include <inttypes.h>
 

@@ -6,7 +6,7 @@
  * A request is held by up to two: the client's queue, and whoever will answer it (a link, or the
  * parts of a split: in_flight). It is returned when the second lets go.
  */
-#include "router/internal.h"
+#include "router/local.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
  * generations that follow each other are far apart (multiples of the golden section of the circle),
  * which tells n nodes in about 13000 / n generations from each other without fail.
  */
-#include "router/internal.h"
+#include "router/local.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -47,7 +47,7 @@ static int teardown(void **state)
 
 static void put(struct stage *stage, const struct map_record *record)
 {
-    if (pool_file_put(&stage->folder, "main", record, stage->problem) < 0)
+    if (pool_file_put(&stage->folder, "main", record, NULL, stage->problem) < 0)
         fail_msg("%s", stage->problem);
     assert_string_equal(stage->problem, "");
 }
@@ -163,7 +163,8 @@ static void a_record_of_another_revision_is_not_stored(void **state)
     static const uint64_t revisions[] = {0, 2, 100};
     for (size_t i = 0; i < 3; i++) {
         record.revision = revisions[i];
-        assert_int_equal(pool_file_put(&stage->folder, "main", &record, stage->problem), -ESTALE);
+        assert_int_equal(pool_file_put(&stage->folder, "main", &record, NULL, stage->problem),
+                         -ESTALE);
         rig_assert_has(stage->problem, "main.json has revision 1 and not ");
     }
     expect_stored(stage, 1, 1);
@@ -186,7 +187,7 @@ static int race(const char *path)
     while (stored < PUTS) {
         int status = pool_file_load(&folder, "main", &record, problem);
         if (status == 0)
-            status = pool_file_put(&folder, "main", record, problem);
+            status = pool_file_put(&folder, "main", record, NULL, problem);
         if (status < 0 && status != -ESTALE && status != -EBUSY)
             return 2;
         stored += status == 0;
@@ -319,7 +320,7 @@ static void a_damaged_document_is_refused_and_not_overwritten(void **state)
         rig_write_text(&stage->dir, "main.json", garbage[i]);
         expect_load_fails(stage, -EINVAL, "main.json cannot be used: ");
         rig_assert_has(stage->problem, "; put the newest good copy back");
-        assert_true(pool_file_put(&stage->folder, "main", &record, stage->problem) < 0);
+        assert_true(pool_file_put(&stage->folder, "main", &record, NULL, stage->problem) < 0);
         rig_read(&stage->dir, "main.json", text, sizeof text);
         assert_string_equal(text, garbage[i]);
     }
@@ -353,7 +354,7 @@ static void a_document_that_is_gone_is_noticed(void **state)
     snprintf(path, sizeof path, "%s/main.json", stage->dir.path);
     assert_int_equal(unlink(path), 0);
     expect_load_fails(stage, -ESTALE, "main.json is gone, but revision 3 (generation 1)");
-    assert_int_equal(pool_file_put(&stage->folder, "main", &record, stage->problem), -ESTALE);
+    assert_int_equal(pool_file_put(&stage->folder, "main", &record, NULL, stage->problem), -ESTALE);
     rig_assert_has(stage->problem, "remove main.highest to begin anew");
 }
 
@@ -388,7 +389,7 @@ static void without_room_the_old_document_stays(void **state)
     keep(stage);
     record.revision = 3;
     limit_files(100);
-    int status = pool_file_put(&stage->folder, "main", &record, stage->problem);
+    int status = pool_file_put(&stage->folder, "main", &record, NULL, stage->problem);
     limit_files(RLIM_INFINITY);
     assert_int_equal(status, -EFBIG);
     rig_assert_has(stage->problem, "main.json: cannot be written: File too large; raise the limit");

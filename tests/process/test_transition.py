@@ -53,6 +53,7 @@ class Fleet(ProcessTest):
         config = relay_config(self.servers, weights, **pool_options)
         config['admin'] = self.admin
         config['data_dir'] = self.path('data')
+        config['log'] = {'level': 'debug'}
         self.router = self.start_clockwise(config)
 
     def fill(self, count=COLD_KEYS):
