@@ -1,10 +1,16 @@
 /*
  * What a lookup costs in the placements of other systems, beside our own ring's: nanoseconds of
- * processor time a key, one by one and in a batch, what of that is hashing the key (in a row of
- * single calls: a batch may hash several at once), how many times our own ring's cost it is, one by
- * one and with the system's hash taken off and ours put in its place, and how long the map takes to
- * build. The mark is 2 for the last of these ratios: the hash is the system's and cannot be had for
- * less.
+ * processor time a key.
+ *
+ *   one    a key, located alone
+ *   batch  a key among many
+ *   hash   of that, the system's hash of the key, timed alone
+ *   find   of that, the node for a hash, timed alone over hashes that were made before
+ *
+ * and then how many times our own ring's cost that is: the whole batch, and the finding. The mark
+ * is 2 for the finding: the hash is the system's, and what is placed must be hashed by it. Where a
+ * system hashes each key together with each node there is no such step; the cost of a node is shown
+ * instead. Last, how long the map takes to build.
  *
  *   profiles [--json] [--nodes N] [--only NAME]
  */
@@ -14,19 +20,24 @@
 #include <time.h>
 
 #include "base/assert.h"
+#include "profiles/profile.h"
 
-#include <clockwise/profile.h>
-
-enum { KEYS = 100000, ROUNDS = 5, NODES_MAX = 10000 };
+enum { KEYS = 20000, ROUNDS = 15, NODES_MAX = 10000, TOPOLOGY_ROOM = NODES_MAX * 64 };
 
 static char texts[KEYS][24], addresses[NODES_MAX][32];
 static const void *keys[KEYS];
 static size_t lens[KEYS];
 static uint32_t owners[KEYS];
+static uint64_t hashes[KEYS];
 static struct cw_profile_node nodes[NODES_MAX];
 static volatile uint64_t sink;
 static int as_json;
-static double own_one_ns, own_batch_ns; /* a key, in our own ring */
+
+/* Nanoseconds a key; negative where there is no such step. */
+struct costs {
+    double one, batch, hash, find;
+};
+static struct costs own;
 
 static double now_ns(void)
 {
@@ -35,26 +46,8 @@ static double now_ns(void)
     return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
 }
 
-static void locate_all(const struct cw_profile_map *map)
-{
-    for (size_t i = 0; i < KEYS; i++)
-        sink += cw_profile_locate(map, keys[i], lens[i]);
-}
-
-static void locate_batch(const struct cw_profile_map *map)
-{
-    cw_profile_locate_batch(map, keys, lens, KEYS, owners);
-}
-
-static void hash_all(const struct cw_profile_map *map)
-{
-    for (size_t i = 0; i < KEYS; i++)
-        sink += cw_profile_position(map, keys[i], lens[i]);
-}
-
 /* The best of some rounds, for one key. */
-static double measure(void (*run)(const struct cw_profile_map *map),
-                      const struct cw_profile_map *map)
+static double measure(void (*run)(const void *map), const void *map)
 {
     double best = 1e30;
     for (unsigned i = 0; i < ROUNDS; i++) {
@@ -66,57 +59,138 @@ static double measure(void (*run)(const struct cw_profile_map *map),
     return best;
 }
 
+/* ---- profiles -------------------------------------------------------------------------------- */
+
+static void locate_each(const void *map)
+{
+    for (size_t i = 0; i < KEYS; i++)
+        sink += cw_profile_locate(map, keys[i], lens[i]);
+}
+
+static void locate_batch(const void *map)
+{
+    cw_profile_locate_batch(map, keys, lens, KEYS, owners);
+}
+
+static void hash_batch(const void *map)
+{
+    profile_hash_keys(map, keys, lens, KEYS, hashes);
+}
+
+static void find_batch(const void *map)
+{
+    profile_locate_hashes(map, hashes, KEYS, owners);
+}
+
+static void print_times(double value, double of)
+{
+    if (as_json && value < 0)
+        printf("null");
+    else if (value < 0)
+        printf("%8s", "-");
+    else
+        printf(as_json ? "%.2f" : "%8.1f", value / of);
+}
+
+static void print_row(const char *name, const struct costs *costs, size_t node_count,
+                      double build_us)
+{
+    static const char *const names[] = {"one_ns",      "batch_ns",   "hash_ns", "find_ns",
+                                        "batch_times", "find_times", "node_ns", "build_us"};
+    double by_node = costs->find < 0 ? costs->batch : -1;
+    const double values[][2] = {{costs->one, 1},
+                                {costs->batch, 1},
+                                {costs->hash, 1},
+                                {costs->find, 1},
+                                {costs->batch, own.batch},
+                                {costs->find, own.find},
+                                {by_node, (double)node_count},
+                                {build_us, 1}};
+    printf(as_json ? "{\"profile\": \"%s\"" : "%-34s", name);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (as_json)
+            printf(", \"%s\": ", names[i]);
+        print_times(values[i][0], values[i][1]);
+    }
+    printf(as_json ? "}\n" : "\n");
+}
+
+/* One token a node, spread evenly: enough for a ring that is looked up. */
+static void put_topology(char *text, size_t node_count)
+{
+    for (size_t i = 0, len = 0; i < node_count; i++)
+        len += (size_t)snprintf(text + len, TOPOLOGY_ROOM - len, "%.*s dc1 r1 %lld\n",
+                                (int)strcspn(addresses[i], ":"), addresses[i],
+                                (long long)(UINT64_MAX / node_count * i));
+}
+
 static void run_profile(const struct cw_profile *profile, size_t node_count)
 {
+    static char topology[TOPOLOGY_ROOM];
     struct cw_profile_options options = {.nodes = nodes, .node_count = node_count};
     struct cw_profile_map *map = NULL;
-    if (profile->settings & CW_PROFILE_TOPOLOGY || strcmp(profile->name, "couchbase-vbucket") == 0)
+    int numbers_only = strcmp(profile->name, "couchbase-vbucket") == 0;
+    if (profile->settings & CW_PROFILE_TOPOLOGY || numbers_only)
         options.nodes = NULL, options.node_count = 0;
+    if (strcmp(profile->name, "cassandra") == 0) {
+        put_topology(topology, node_count);
+        options.topology = topology;
+        options.topology_len = strlen(topology);
+    }
     double start = now_ns();
     if (cw_profile_map_create(profile, &options, &map, NULL) != CW_OK)
         return;
-    double build_us = (now_ns() - start) / 1000, one = measure(locate_all, map);
-    double batch = measure(locate_batch, map);
-    double hash = cw_profile_position_max(map) ? measure(hash_all, map) : 0;
-    double lookup = one - hash > 0 ? one - hash : 0;
-    printf(as_json ? "{\"profile\": \"%s\", \"locate_ns\": %.1f, \"batch_ns\": %.1f, "
-                     "\"hash_ns\": %.1f, \"times_ring\": %.1f, \"times_ring_batch\": %.1f, "
-                     "\"lookup_times_ring\": %.1f, \"build_us\": %.0f}\n"
-                   : "%-36s %9.1f %9.1f %9.1f %7.1f %7.1f %7.1f %11.0f\n",
-           profile->name, one, batch, hash, one / own_one_ns, batch / own_batch_ns,
-           hash > 0 ? lookup / own_one_ns : 0, build_us);
+    double build_us = (now_ns() - start) / 1000;
+    struct costs costs = {measure(locate_each, map), measure(locate_batch, map), -1, -1};
+    if (profile_by_hash(map)) {
+        costs.hash = measure(hash_batch, map);
+        costs.find = measure(find_batch, map);
+    }
+    print_row(profile->name, &costs, node_count, build_us);
     cw_profile_map_unref(&map);
+}
+
+/* ---- our own ring ---------------------------------------------------------------------------- */
+
+static void own_each(const void *map)
+{
+    for (size_t i = 0; i < KEYS; i++)
+        sink += cw_locate(map, cw_hash(keys[i], lens[i]));
+}
+
+static void own_batch(const void *map)
+{
+    cw_locate_keys(map, keys, lens, KEYS, owners);
+}
+
+static void own_hash(const void *map)
+{
+    for (size_t i = 0; i < KEYS; i++)
+        hashes[i] = cw_hash(keys[i], lens[i]);
+}
+
+static void own_find(const void *map)
+{
+    cw_locate_batch(map, hashes, KEYS, owners);
 }
 
 static void run_own_ring(size_t node_count)
 {
-    static struct cw_node own[NODES_MAX];
+    static struct cw_node list[NODES_MAX];
     struct cw_map_options options = {
-        .placement = CW_PLACEMENT_RING, .nodes = own, .node_count = node_count};
+        .placement = CW_PLACEMENT_RING, .nodes = list, .node_count = node_count};
     struct cw_map *map = NULL;
-    double best = 1e30;
     for (size_t i = 0; i < node_count; i++)
-        own[i] = (struct cw_node){.id = addresses[i], .weight = 1};
+        list[i] = (struct cw_node){.id = addresses[i], .weight = 1};
+    double start = now_ns();
     CW_ASSERT(cw_map_create(&options, &map, NULL) == CW_OK);
-    for (unsigned round = 0; round < ROUNDS; round++) {
-        double start = now_ns();
-        for (size_t i = 0; i < KEYS; i++)
-            sink += cw_locate(map, cw_hash(keys[i], lens[i]));
-        double took = (now_ns() - start) / KEYS;
-        best = took < best ? took : best;
-    }
-    own_one_ns = best;
-    own_batch_ns = 1e30;
-    for (unsigned round = 0; round < ROUNDS; round++) {
-        double start = now_ns();
-        cw_locate_keys(map, keys, lens, KEYS, owners);
-        double took = (now_ns() - start) / KEYS;
-        own_batch_ns = took < own_batch_ns ? took : own_batch_ns;
-    }
+    double build_us = (now_ns() - start) / 1000;
+    own = (struct costs){measure(own_each, map), measure(own_batch, map), measure(own_hash, map),
+                         measure(own_find, map)};
     if (!as_json)
-        printf("%-36s %9s %9s %9s %7s %7s %7s %11s\n%-36s %9.1f %9.1f\n", "ns a key", "locate",
-               "batch", "hash", "x ring", "x batch", "lookup", "build, us", "(our own ring)", best,
-               own_batch_ns);
+        printf("%-34s%8s%8s%8s%8s%8s%8s%8s%8s\n", "ns a key", "one", "batch", "hash", "find",
+               "x batch", "x find", "a node", "us");
+    print_row("(our own ring)", &own, node_count, build_us);
     cw_map_unref(&map);
 }
 

@@ -11,6 +11,7 @@
 
 #include <clockwise/profile.h>
 
+#include "placement/vectors.h"
 #include "profiles/legacy_hash.h"
 
 #include <stdatomic.h>
@@ -40,11 +41,17 @@ struct profile_hash {
     unsigned bits; /* of the result, if they are so few that a ring of 32 bits would be crowded */
 };
 
-/* Hashes many keys at once. */
-typedef void profile_hash_batch_fn(const void *const *keys, const size_t *lens, size_t count,
-                                   uint32_t *ret_hashes);
-/* The one for this hash, or NULL. */
-profile_hash_batch_fn *profile_hash_batch(const struct profile_hash *hash);
+enum { PROFILE_BATCH = 64 }; /* so many keys go through a lookup together */
+
+/* Hashes many keys at once, PROFILE_BATCH at most: as the function of one key does. */
+typedef void profile_hash_batch_fn(enum vectors vectors, const void *const *keys,
+                                   const size_t *lens, size_t count, uint64_t *ret_hashes);
+/* The one for this function, or NULL (profile_hash_batch.c). */
+profile_hash_batch_fn *profile_hash_batch(legacy_hash_fn *hash);
+
+/* The hashes that are made of MD5 (profile_hash.c). */
+legacy_hash_fn profile_md5_word, profile_md5_be64, profile_md5_be16, profile_md5_le64_first,
+    profile_md5_le64_last;
 
 /* The index-th hash of a set, NULL behind the last; the one of that name, or NULL. */
 const struct profile_hash *profile_hash_at(uint32_t set, size_t index);
@@ -179,8 +186,9 @@ struct profile_engine {
     /* The owner of a key. */
     uint32_t (*locate)(const struct cw_profile_map *map, const void *key, size_t len);
     /* The rest may be NULL: what the public header says then. */
-    void (*locate_batch)(const struct cw_profile_map *map, const void *const *keys,
-                         const size_t *lens, size_t count, uint32_t *ret_nodes);
+    /* The owners of hashes (profile_key_hash()), where the hash decides alone. */
+    void (*locate_hashes)(const struct cw_profile_map *map, const uint64_t *hashes, size_t count,
+                          uint32_t *ret_nodes);
     size_t (*locate_n)(const struct cw_profile_map *map, const void *key, size_t len, size_t k,
                        uint32_t *ret_nodes);
     uint64_t (*position)(const struct cw_profile_map *map, const void *key, size_t len);
@@ -247,6 +255,8 @@ struct cw_profile_map {
     uint64_t seed;
     void *state;                       /* the engine's */
     profile_hash_batch_fn *hash_batch; /* NULL: one by one */
+    enum vectors vectors;              /* what batches may use */
+    int needs_key;                     /* a hash does not decide alone, whatever the engine has */
     unsigned hash_bits;                /* 0: 32 or more */
     enum profile_key key;
     unsigned bits; /* of a position, where the engine has them */
@@ -286,6 +296,14 @@ static inline uint64_t profile_key_hash(const struct cw_profile_map *map, const 
         key = profile_key_part(map, key, len, &len);
     return map->hash(key, len, map->seed);
 }
+
+/* Many keys (profile_batch.c): their hashes, and the owners of hashes. The latter only where
+ * profile_by_hash(). */
+void profile_hash_keys(const struct cw_profile_map *map, const void *const *keys,
+                       const size_t *lens, size_t count, uint64_t *ret_hashes);
+int profile_by_hash(const struct cw_profile_map *map);
+void profile_locate_hashes(const struct cw_profile_map *map, const uint64_t *hashes, size_t count,
+                           uint32_t *ret_nodes);
 
 /* Sum of the weights, in the double that it is exact in. */
 double profile_weight_sum(const struct cw_profile_map *map);

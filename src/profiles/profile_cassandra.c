@@ -284,6 +284,16 @@ static uint32_t locate(const struct cw_profile_map *map, const void *key, size_t
     return tokens ? ring_locate(&tokens->ring, profile_key_hash(map, key, len)) : CW_NO_NODE;
 }
 
+static void locate_hashes(const struct cw_profile_map *map, const uint64_t *hashes, size_t count,
+                          uint32_t *ret_nodes)
+{
+    const struct tokens *tokens = map->state;
+    if (tokens)
+        ring_locate_batch(&tokens->ring, hashes, count, ret_nodes);
+    for (size_t i = 0; !tokens && i < count; i++)
+        ret_nodes[i] = CW_NO_NODE;
+}
+
 static uint64_t position(const struct cw_profile_map *map, const void *key, size_t len)
 {
     return profile_key_hash(map, key, len);
@@ -306,6 +316,7 @@ const struct profile_engine profile_engine_cassandra = {
     .build = build,
     .release = release,
     .locate = locate,
+    .locate_hashes = locate_hashes,
     .locate_n = locate_n,
     .position = position,
     .range_at = range_at,

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* The first word of MD5, little-endian: what ketama looks keys up with. */
-static uint64_t md5_word(const void *key, size_t len, uint64_t seed)
+uint64_t profile_md5_word(const void *key, size_t len, uint64_t seed)
 {
     uint32_t words[4];
     legacy_md5_words(key, len, words);
@@ -37,7 +37,7 @@ static uint64_t crc16_wide(const void *key, size_t len, uint64_t seed)
     return legacy_crc16_wide(key, len);
 }
 
-static uint64_t md5_be64(const void *key, size_t len, uint64_t seed)
+uint64_t profile_md5_be64(const void *key, size_t len, uint64_t seed)
 {
     uint32_t words[4];
     legacy_md5_words(key, len, words);
@@ -52,19 +52,19 @@ static uint64_t sha1_word(const void *key, size_t len, uint64_t seed)
            (uint32_t)digest[3] << 24;
 }
 
-static uint64_t md5_be16(const void *key, size_t len, uint64_t seed)
+uint64_t profile_md5_be16(const void *key, size_t len, uint64_t seed)
 {
-    return md5_be64(key, len, seed) >> 48;
+    return profile_md5_be64(key, len, seed) >> 48;
 }
 
-static uint64_t md5_le64_first(const void *key, size_t len, uint64_t seed)
+uint64_t profile_md5_le64_first(const void *key, size_t len, uint64_t seed)
 {
     uint32_t words[4];
     legacy_md5_words(key, len, words);
     return (uint64_t)words[1] << 32 | words[0];
 }
 
-static uint64_t md5_le64_last(const void *key, size_t len, uint64_t seed)
+uint64_t profile_md5_le64_last(const void *key, size_t len, uint64_t seed)
 {
     uint32_t words[4];
     legacy_md5_words(key, len, words);
@@ -182,7 +182,7 @@ AVALANCHE(decimal_avalanche, legacy_decimal)
 /* clang-format off */
 static const struct profile_hash hashes[] = {
     {"one_at_a_time", BOTH, legacy_one_at_a_time_signed, legacy_one_at_a_time, 0},
-    {"md5", BOTH, md5_word, NULL, 0},
+    {"md5", BOTH, profile_md5_word, NULL, 0},
     {"crc", HASHES_LIBMEMCACHED, crc32_15_bits, NULL, 15},
     {"crc16", HASHES_TWEMPROXY, crc16_wide, NULL, 0},
     {"crc32", HASHES_TWEMPROXY, crc32_15_bits, NULL, 0},
@@ -211,18 +211,18 @@ static const struct profile_hash hashes[] = {
     {"FNV1A_64_HASH", HASHES_SPYMEMCACHED, java_fnv1a_64, NULL, 0},
     {"FNV1_32_HASH", HASHES_SPYMEMCACHED, java_fnv1_32, NULL, 0},
     {"FNV1A_32_HASH", HASHES_SPYMEMCACHED, java_fnv1a_32, NULL, 0},
-    {"KETAMA_HASH", HASHES_SPYMEMCACHED, md5_word, NULL, 0},
-    {"md5/le4", HASHES_OTHER, md5_word, NULL, 0},
-    {"md5/be64", HASHES_OTHER, md5_be64, NULL, 0},
+    {"KETAMA_HASH", HASHES_SPYMEMCACHED, profile_md5_word, NULL, 0},
+    {"md5/le4", HASHES_OTHER, profile_md5_word, NULL, 0},
+    {"md5/be64", HASHES_OTHER, profile_md5_be64, NULL, 0},
     {"sha1/le4", HASHES_OTHER, sha1_word, NULL, 0},
     {"crc16/xmodem", HASHES_OTHER, crc16, NULL, 0},
     {"crc32/15", HASHES_OTHER, crc32_15_bits, NULL, 0},
     {"ONE_AT_A_TIME", HASHES_OTHER, legacy_one_at_a_time, NULL, 0},
     {"xxh3", HASHES_MEMCACHED, legacy_xxh3, NULL, 0},
-    {"md5", HASHES_MEMCACHED, md5_word, NULL, 0},
+    {"md5", HASHES_MEMCACHED, profile_md5_word, NULL, 0},
     {"xx_hash", HASHES_ENVOY, legacy_xxh64, NULL, 0},
     {"murmur_hash_2", HASHES_ENVOY, murmur64a_envoy, NULL, 0},
-    {"md5", HASHES_GUAVA, md5_le64_first, NULL, 0},
+    {"md5", HASHES_GUAVA, profile_md5_le64_first, NULL, 0},
     {"hashCode", HASHES_GUAVA, java_hash_long, NULL, 0},
     {"murmur3_128", HASHES_GUAVA, legacy_murmur3_128, NULL, 0},
     {"murmur3_32_fixed", HASHES_GUAVA, murmur3_32_seed_0, NULL, 0},
@@ -238,8 +238,8 @@ static const struct profile_hash hashes[] = {
     {"murmur3-token", HASHES_OTHER, cassandra_token, NULL, 0},
     {"fnv1a/abs", HASHES_OTHER, fnv1a_absolute, NULL, 0},
     {"fnv1a/16", HASHES_OTHER, fnv1a_16, NULL, 0},
-    {"md5/be16", HASHES_OTHER, md5_be16, NULL, 0},
-    {"md5/le64", HASHES_OTHER, md5_le64_last, NULL, 0},
+    {"md5/be16", HASHES_OTHER, profile_md5_be16, NULL, 0},
+    {"md5/le64", HASHES_OTHER, profile_md5_le64_last, NULL, 0},
     {"sha256/end", HASHES_OTHER, sha256_end, NULL, 0},
     {"xxh64", HASHES_OTHER, legacy_xxh64, NULL, 0},
 };
@@ -261,11 +261,6 @@ const struct profile_hash *profile_hash_find(uint32_t set, const char *name)
         if (hashes[i].sets & set && strcmp(hashes[i].name, name) == 0)
             return &hashes[i];
     return NULL;
-}
-
-profile_hash_batch_fn *profile_hash_batch(const struct profile_hash *hash)
-{
-    return hash->fn == md5_word ? legacy_md5_batch : NULL;
 }
 
 const char *cw_profile_hash_at(const struct cw_profile *profile, size_t index)

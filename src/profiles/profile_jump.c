@@ -34,6 +34,12 @@ static uint32_t locate(const struct cw_profile_map *map, const void *key, size_t
     return jump_bucket(profile_key_hash(map, key, len), map->owner_count);
 }
 
+static void locate_hashes(const struct cw_profile_map *map, const uint64_t *hashes, size_t count,
+                          uint32_t *ret_nodes)
+{
+    jump_batch(map->vectors, hashes, count, map->owner_count, ret_nodes);
+}
+
 static uint64_t position(const struct cw_profile_map *map, const void *key, size_t len)
 {
     return profile_key_hash(map, key, len);
@@ -48,6 +54,7 @@ const struct profile_engine profile_engine_jump = {
     .build = build,
     .release = release,
     .locate = locate,
+    .locate_hashes = locate_hashes,
     .position = position,
     .memory = memory,
 };

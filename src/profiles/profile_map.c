@@ -45,9 +45,9 @@ static int take_hash(struct cw_profile_map *map, struct cw_error *error)
         return error_set(error, CW_EINVAL, "%s has no hash '%.32s': see the list of its hashes",
                          profile->shown.name, name);
     map->options.hash = hash->name;
-    map->hash_batch = profile_hash_batch(hash);
     map->hash_bits = hash->bits;
     map->hash = map->options.unsigned_char && hash->fn_unsigned ? hash->fn_unsigned : hash->fn;
+    map->hash_batch = profile_hash_batch(map->hash);
     return CW_OK;
 }
 
@@ -134,6 +134,7 @@ int cw_profile_map_create(const struct cw_profile *profile,
         return error_no_memory(error);
     struct profile_topology topology = {0};
     map->profile = (const struct profile *)profile;
+    map->vectors = vectors_found();
     map->topology = options->topology ? &topology : NULL;
     int status = fill_map(map, options, error);
     profile_topology_fini(&topology);
@@ -226,17 +227,6 @@ size_t cw_profile_map_memory(const struct cw_profile_map *map)
 uint32_t cw_profile_locate(const struct cw_profile_map *map, const void *key, size_t key_len)
 {
     return map->engine->locate(map, key, key_len);
-}
-
-void cw_profile_locate_batch(const struct cw_profile_map *map, const void *const *keys,
-                             const size_t *key_lens, size_t count, uint32_t *ret_nodes)
-{
-    if (map->engine->locate_batch) {
-        map->engine->locate_batch(map, keys, key_lens, count, ret_nodes);
-        return;
-    }
-    for (size_t i = 0; i < count; i++)
-        ret_nodes[i] = map->engine->locate(map, keys[i], key_lens[i]);
 }
 
 size_t cw_profile_locate_n(const struct cw_profile_map *map, const void *key, size_t key_len,

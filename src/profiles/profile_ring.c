@@ -160,6 +160,7 @@ static int make_boundaries(const struct cw_profile_map *map, const struct profil
     case WRAP_NEAREST: close_nearest(&closing, points); break;
     default: close_next(&closing, points, map->profile->ring.wrap);
     }
+    ring->vectors = map->vectors;
     return ring_index_build(ring);
 }
 
@@ -264,39 +265,16 @@ static uint32_t locate(const struct cw_profile_map *map, const void *key, size_t
     return ring_locate(map->state, profile_key_hash(map, key, len) << (64 - map->bits));
 }
 
-enum { BATCH = 64 };
-
-/* Positions in the high bits; count is at most BATCH. */
-static void hash_some(const struct cw_profile_map *map, const void *const *keys, const size_t *lens,
-                      size_t count, uint64_t *ret_hashes)
+static void locate_hashes(const struct cw_profile_map *map, const uint64_t *hashes, size_t count,
+                          uint32_t *ret_nodes)
 {
-    const void *parts[BATCH];
-    size_t part_lens[BATCH];
-    uint32_t words[BATCH];
-    if (!map->hash_batch) {
-        for (size_t i = 0; i < count; i++)
-            ret_hashes[i] = profile_key_hash(map, keys[i], lens[i]) << (64 - map->bits);
-        return;
-    }
-    for (size_t i = 0; i < count && map->key != KEY_WHOLE; i++)
-        parts[i] = profile_key_part(map, keys[i], lens[i], &part_lens[i]);
-    map->hash_batch(map->key == KEY_WHOLE ? keys : parts, map->key == KEY_WHOLE ? lens : part_lens,
-                    count, words);
-    for (size_t i = 0; i < count; i++)
-        ret_hashes[i] = (uint64_t)words[i] << 32;
-}
-
-static void locate_batch(const struct cw_profile_map *map, const void *const *keys,
-                         const size_t *lens, size_t count, uint32_t *ret_nodes)
-{
-    uint64_t hashes[BATCH];
-    for (size_t at = 0; at < count; at += BATCH) {
-        size_t here = count - at < BATCH ? count - at : BATCH;
-        hash_some(map, keys + at, lens + at, here, hashes);
-        ring_locate_batch(map->state, hashes, here, ret_nodes + at);
-        for (size_t i = 0; map->profile->no_empty_key && i < here; i++)
-            if (lens[at + i] == 0)
-                ret_nodes[at + i] = locate(map, keys[at + i], 0);
+    uint64_t positions[PROFILE_BATCH]; /* in the high bits */
+    unsigned shift = 64 - map->bits;
+    for (size_t at = 0; at < count; at += PROFILE_BATCH) {
+        size_t here = count - at < PROFILE_BATCH ? count - at : PROFILE_BATCH;
+        for (size_t i = 0; i < here; i++)
+            positions[i] = hashes[at + i] << shift;
+        ring_locate_batch(map->state, positions, here, ret_nodes + at);
     }
 }
 
@@ -319,7 +297,7 @@ const struct profile_engine profile_engine_ring = {
     .build = build,
     .release = release,
     .locate = locate,
-    .locate_batch = locate_batch,
+    .locate_hashes = locate_hashes,
     .position = position,
     .range_at = range_at,
     .memory = memory,

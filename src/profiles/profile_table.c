@@ -41,6 +41,7 @@ static int build(struct cw_profile_map *map, struct cw_error *error)
     if (status != CW_OK)
         return status;
     table->has_down = map->profile->skip_down_max && has_down(map);
+    map->needs_key = table->has_down;
     if (table->has_down)
         return CW_OK; /* neither positions nor shares can be read off the table */
     map->position_max = table->size - 1;
@@ -55,12 +56,23 @@ static void release(struct cw_profile_map *map)
     free(table);
 }
 
+/* Most hashes have 32 bits, and a division of 32 bits costs a fraction of one of 64. */
+static inline uint64_t place_of(const struct profile_table *table, uint64_t hash)
+{
+    return hash <= UINT32_MAX ? (uint32_t)hash % table->size : hash % table->size;
+}
+
 static uint64_t position(const struct cw_profile_map *map, const void *key, size_t len)
 {
+    return place_of(map->state, profile_key_hash(map, key, len));
+}
+
+static void locate_hashes(const struct cw_profile_map *map, const uint64_t *hashes, size_t count,
+                          uint32_t *ret_nodes)
+{
     const struct profile_table *table = map->state;
-    uint64_t hash = profile_key_hash(map, key, len);
-    /* Most hashes have 32 bits, and a division of 32 bits costs a fraction of one of 64. */
-    return hash <= UINT32_MAX ? (uint32_t)hash % table->size : hash % table->size;
+    for (size_t i = 0; i < count; i++)
+        ret_nodes[i] = table->owners[place_of(table, hashes[i])];
 }
 
 /* nginx: the hash of "1key", "2key", ... is added until a server is found that is not down. */
@@ -110,6 +122,7 @@ const struct profile_engine profile_engine_table = {
     .build = build,
     .release = release,
     .locate = locate,
+    .locate_hashes = locate_hashes,
     .position = position,
     .range_at = range_at,
     .memory = memory,

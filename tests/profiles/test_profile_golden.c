@@ -9,7 +9,7 @@
  * covers: profile_rows_mcrouter, profile_rows_envoy, profile_rows_memcached
  * covers: profile_rows_clients, profile_rows_cassandra, profile_rows_kafka, profile_rows_more
  * covers: profile_jump, profile_mcrouter, profile_pymemcache, profile_cassandra
- * covers: profile_fill_more, profile_topology_cassandra, legacy_kafkajs
+ * covers: profile_fill_more, profile_topology_cassandra, legacy_kafkajs, profile_batch
  */
 #include "profiles/profile_golden.h"
 

@@ -2,7 +2,7 @@
  * The hashes of other systems against published check values. What the golden files do not pin
  * (lengths around block ends, digests) is pinned here.
  *
- * covers: legacy_md5, legacy_md5_batch, legacy_sha, legacy_crc, legacy_hash
+ * covers: legacy_md5, legacy_md5_batch, legacy_sha, legacy_crc, legacy_hash, profile_hash_batch
  * covers: legacy_murmur, legacy_spooky, legacy_haproxy, legacy_xxhash, legacy_text
  */
 #include <stdarg.h>
@@ -62,25 +62,116 @@ static void digests_are_right_at_every_length_around_the_ends_of_blocks(void **s
     assert_hex(digest, 32, "f5e61141898898cdabae3590cb32e1901b40bdc59952302926213a44c105c129");
 }
 
-static void keys_hashed_together_are_hashed_as_one_by_one(void **state)
+enum { MANY = 131, MANY_LEN_MAX = 400 };
+
+/* Keys of random bytes in blocks of their very lengths, so that a byte read beyond is seen. */
+struct many {
+    void *keys[MANY];
+    size_t lens[MANY];
+};
+
+static uint32_t next_random(uint32_t *state)
 {
-    enum { COUNT = 131 };
-    char text[COUNT];
-    const void *keys[COUNT];
-    size_t lens[COUNT];
-    uint32_t words[COUNT], one[4];
-    for (size_t i = 0; i < COUNT; i++) {
-        text[i] = (char)(i * 37);
-        keys[i] = text;
-        lens[i] = i * 29 % COUNT;
+    *state = *state * 1664525u + 1013904223u;
+    return *state >> 8;
+}
+
+static void make_many(struct many *many, uint32_t *random, size_t len_max)
+{
+    for (size_t i = 0; i < MANY; i++) {
+        many->lens[i] = next_random(random) % (len_max + 1);
+        many->keys[i] = malloc(many->lens[i] + !many->lens[i]);
+        assert_non_null(many->keys[i]);
+        for (size_t at = 0; at < many->lens[i]; at++)
+            ((uint8_t *)many->keys[i])[at] = (uint8_t)next_random(random);
     }
-    for (size_t count = 0; count <= COUNT; count += 13) {
-        legacy_md5_batch(keys, lens, count, words);
-        for (size_t i = 0; i < count; i++) {
-            legacy_md5_words(keys[i], lens[i], one);
-            assert_int_equal(words[i], one[0]);
+}
+
+static void free_many(struct many *many)
+{
+    for (size_t i = 0; i < MANY; i++)
+        free(many->keys[i]);
+}
+
+static void assert_same_digests(enum vectors vectors, const struct many *many, size_t count)
+{
+    uint32_t words[MANY][4], one[4];
+    legacy_md5_batch(vectors, (const void *const *)many->keys, many->lens, count, words);
+    for (size_t i = 0; i < count; i++) {
+        legacy_md5_words(many->keys[i], many->lens[i], one);
+        if (memcmp(words[i], one, sizeof one) != 0)
+            fail_msg("vectors %d, key %zu of %zu, %zu bytes long", (int)vectors, i, count,
+                     many->lens[i]);
+    }
+}
+
+/* Keys of one block, of several, and of more than the lanes take. */
+static void keys_hashed_together_are_hashed_as_one_by_one_with_all_vectors(void **state)
+{
+    static const size_t len_max[] = {3, 20, 55, 130, MANY_LEN_MAX};
+    uint32_t random = 20261130;
+    for (int vectors = VECTORS_NONE; vectors <= (int)vectors_found(); vectors++)
+        for (size_t i = 0; i < sizeof len_max / sizeof *len_max; i++) {
+            struct many many;
+            make_many(&many, &random, len_max[i]);
+            for (size_t count = 0; count <= MANY; count += 1 + count / 4)
+                assert_same_digests((enum vectors)vectors, &many, count);
+            free_many(&many);
         }
+}
+
+static void every_length_is_padded_alike_in_a_lane_and_alone(void **state)
+{
+    uint8_t text[MANY_LEN_MAX];
+    const void *key = text;
+    uint32_t words[1][4], one[4];
+    for (size_t i = 0; i < sizeof text; i++)
+        text[i] = (uint8_t)(i * 37);
+    for (int vectors = VECTORS_NONE; vectors <= (int)vectors_found(); vectors++)
+        for (size_t len = 0; len <= sizeof text; len++) {
+            legacy_md5_batch((enum vectors)vectors, &key, &len, 1, words);
+            legacy_md5_words(key, len, one);
+            assert_memory_equal(words[0], one, sizeof one);
+        }
+}
+
+/* One bit after the other, as the definition has it. */
+static uint32_t crc32_by_bits(const uint8_t *at, size_t len)
+{
+    uint32_t state = UINT32_MAX;
+    for (size_t i = 0; i < len * 8; i++) {
+        uint32_t bit = (state ^ at[i / 8] >> i % 8) & 1;
+        state = state >> 1 ^ (bit ? 0xedb88320u : 0);
     }
+    return ~state;
+}
+
+static uint16_t crc16_by_bits(const uint8_t *at, size_t len)
+{
+    uint32_t state = 0;
+    for (size_t i = 0; i < len * 8; i++) {
+        uint32_t bit = (state >> 15 ^ at[i / 8] >> (7 - i % 8)) & 1;
+        state = (state << 1 ^ (bit ? 0x1021u : 0)) & 0xffff;
+    }
+    return (uint16_t)state;
+}
+
+static void checksums_of_eight_bytes_a_step_are_those_of_their_definition(void **state)
+{
+    struct many many;
+    uint32_t random = 7;
+    make_many(&many, &random, 90);
+    for (size_t i = 0; i < MANY; i++) {
+        const uint8_t *key = many.keys[i];
+        size_t len = many.lens[i], half = len / 2;
+        uint32_t rest = legacy_crc32_continue(UINT32_MAX, key, half);
+        assert_int_equal(legacy_crc32(key, len), crc32_by_bits(key, len));
+        assert_int_equal(~legacy_crc32_continue(rest, key + half, len - half),
+                         crc32_by_bits(key, len));
+        assert_int_equal(legacy_crc16(key, len), crc16_by_bits(key, len));
+        assert_int_equal(legacy_crc16_wide(key, len) & 0xffff, crc16_by_bits(key, len));
+    }
+    free_many(&many);
 }
 
 static void sha_gives_the_digests_of_the_standard(void **state)
@@ -151,7 +242,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(md5_gives_the_digests_of_rfc_1321),
         cmocka_unit_test(digests_are_right_at_every_length_around_the_ends_of_blocks),
-        cmocka_unit_test(keys_hashed_together_are_hashed_as_one_by_one),
+        cmocka_unit_test(keys_hashed_together_are_hashed_as_one_by_one_with_all_vectors),
+        cmocka_unit_test(every_length_is_padded_alike_in_a_lane_and_alone),
+        cmocka_unit_test(checksums_of_eight_bytes_a_step_are_those_of_their_definition),
         cmocka_unit_test(sha_gives_the_digests_of_the_standard),
         cmocka_unit_test(checksums_have_their_check_values),
         cmocka_unit_test(each_hash_has_its_published_value),
