@@ -1,7 +1,9 @@
 """Clients that write all the time and count what was acknowledged, for tests of moving keys.
 
 Each is a process of its own with keys of its own, so it knows what every key must hold at the end.
-A write of which the fate is unknown (the connection broke, an error came) makes its key uncounted.
+A write of which the fate is unknown (the connection broke, an error came) leaves its key in doubt:
+it is what it was before or after that write, and nothing else. The key is read before it is written
+again, and counts anew from then on.
 """
 import collections
 import multiprocessing
@@ -17,13 +19,18 @@ class Wrong(Exception):
     """A reply that can't be true."""
 
 
+KINDS = ('incr', 'hash', 'list', 'zset', 'text', 'gone')
+STRINGS = ('incr', 'text', 'gone')
+
+
 class Writer:
     KEYS = 60  # of each kind
 
-    def __init__(self, number, port, cold_count):
-        self.number, self.port, self.cold_count = number, port, cold_count
+    def __init__(self, number, port, cold_count, kinds):
+        self.number, self.port, self.cold_count, self.kinds = number, port, cold_count, kinds
         self.random = random.Random(number)
-        self.model = collections.defaultdict(int)  # key -> count, or None when nobody knows
+        self.model = collections.defaultdict(int)  # key -> count, or None when it is in doubt
+        self.doubts = {}  # key -> its two possible counts
         self.latencies = []  # (when, seconds, kind of command)
         self.errors = collections.Counter()
         self.client = None
@@ -31,54 +38,72 @@ class Writer:
     def key(self, kind):
         return f'{kind}:{self.number}:{self.random.randrange(self.KEYS)}'
 
-    def choose(self):
-        """(key, command, what the reply must be by the model, the model after it)"""
-        kind = self.random.choice(('incr', 'hash', 'list', 'zset', 'text', 'gone'))
-        key = self.key(kind)
+    def write_to(self, kind, key):
+        """(command, what the reply must be by the model, the model after it)"""
         count = self.model[key]
-        after = None if count is None else count + 1
+        after = count + 1
         if kind == 'incr':
-            return key, ('INCR', key), after, after
+            return ('INCR', key), after, after
         if kind == 'hash':
-            return key, ('HINCRBY', key, 'field', 1), after, after
+            return ('HINCRBY', key, 'field', 1), after, after
         if kind == 'list':
-            return key, ('RPUSH', key, 'element'), after, after
+            return ('RPUSH', key, 'element'), after, after
         if kind == 'zset':
-            return key, ('ZADD', key, 'INCR', 1, 'member'), str(after).encode(), after
+            return ('ZADD', key, 'INCR', 1, 'member'), str(after).encode(), after
         if kind == 'text':
-            return key, ('SET', key, after or 0, 'PXAT', FAR + self.number), 'OK', after
+            return ('SET', key, after, 'PXAT', FAR + self.number), 'OK', after
         if count:
-            return key, ('DEL', key), 1, 0
-        return key, ('SET', key, 1), 'OK', None if count is None else 1
+            return ('DEL', key), 1, 0
+        return ('SET', key, 1), 'OK', 1
 
     def step(self):
         if self.cold_count and self.random.randrange(4) == 0:
-            number = self.random.randrange(self.cold_count)
-            key, command, expected, after = f'cold:{number}', ('GET', f'cold:{number}'), \
-                str(number).encode(), 0
-            is_write = False
+            key = f'cold:{self.random.randrange(self.cold_count)}'
+            self.ask(('GET', key), {key[5:].encode()})
+            return
+        kind = self.random.choice(self.kinds)
+        key = self.key(kind)
+        if key in self.doubts:
+            self.look_at(key)
         else:
-            key, command, expected, after = self.choose()
-            is_write = True
+            self.write(kind, key)
+
+    def ask(self, command, expected):
+        """True when it was answered, and as it had to be."""
         before = time.monotonic()
         try:
             reply = self.client.call(*command)
         except ReplyError as error:
             self.errors[error.code] += 1
-            if is_write:
-                self.model[key] = None
+            return False
+        except OSError:
+            self.errors['connection'] += 1
+            raise
+        self.latencies.append((before, time.monotonic() - before))
+        if reply not in expected:
+            raise Wrong(f'{command}: {reply!r} instead of {expected!r}')
+        return True
+
+    def write(self, kind, key):
+        command, expected, after = self.write_to(kind, key)
+        self.doubts[key], self.model[key] = (self.model[key], after), None
+        if self.ask(command, {expected}):
+            del self.doubts[key]
+            self.model[key] = after
+
+    def look_at(self, key):
+        try:
+            count = read_key(self.client, key)
+        except ReplyError as error:
+            self.errors[error.code] += 1
             return
         except OSError:
             self.errors['connection'] += 1
-            if is_write:
-                self.model[key] = None
             raise
-        self.latencies.append((before, time.monotonic() - before))
-        known = not is_write or self.model[key] is not None
-        if is_write and known:
-            self.model[key] = after
-        if known and reply != expected:
-            raise Wrong(f'{command}: {reply!r} instead of {expected!r}')
+        if count not in self.doubts[key]:
+            raise Wrong(f'{key} is {count}, which is none of {self.doubts[key]}')
+        del self.doubts[key]
+        self.model[key] = count
 
     def connect(self, end):
         while time.monotonic() < end:
@@ -100,14 +125,15 @@ class Writer:
                 self.client.close()
 
 
-def work(number, port, cold_count, stop, pipe, seconds):
-    writer = Writer(number, port, cold_count)
+def work(number, port, cold_count, kinds, stop, pipe, seconds):
+    writer = Writer(number, port, cold_count, kinds)
     problem = None
     try:
         writer.run(stop, time.monotonic() + seconds)
     except Wrong as error:
         problem = str(error)
-    pipe.send({'model': dict(writer.model), 'latencies': writer.latencies,
+    pipe.send({'model': dict(writer.model), 'doubts': writer.doubts,
+               'latencies': writer.latencies,
                'errors': dict(writer.errors), 'problem': problem})
     pipe.close()
 
@@ -115,14 +141,15 @@ def work(number, port, cold_count, stop, pipe, seconds):
 class Load:
     """Starts the writers; stop() ends them and gathers what they know."""
 
-    def __init__(self, port, cold_count=0, writers=4, seconds=240):
+    def __init__(self, port, cold_count=0, writers=4, seconds=240, kinds=KINDS):
         context = multiprocessing.get_context('fork')
         self.stop_event = context.Event()
         self.processes, self.pipes = [], []
         for number in range(writers):
             ours, theirs = context.Pipe(duplex=False)
             process = context.Process(
-                target=work, args=(number, port, cold_count, self.stop_event, theirs, seconds))
+                target=work,
+                args=(number, port, cold_count, kinds, self.stop_event, theirs, seconds))
             process.start()
             theirs.close()
             self.processes.append(process)
@@ -133,10 +160,12 @@ class Load:
         results = [pipe.recv() for pipe in self.pipes]
         for process in self.processes:
             process.join(30)
-        self.model, self.latencies, self.errors = {}, [], collections.Counter()
+        self.model, self.doubts, self.latencies = {}, {}, []
+        self.errors = collections.Counter()
         self.problems = [result['problem'] for result in results if result['problem']]
         for result in results:
             self.model.update(result['model'])
+            self.doubts.update(result['doubts'])
             self.latencies += result['latencies']
             self.errors.update(result['errors'])
         self.latencies.sort()
