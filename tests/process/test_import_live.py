@@ -169,8 +169,10 @@ class ImportLive(ProcessTest):
     def serve_instead_of(self, nutcracker, path):
         """At the same address, as an operator would."""
         nutcracker.kill()
-        return self.start('clockwise', lambda port: [CLOCKWISE, 'serve', '-c', path, '--admin',
-                                                     'off'], nutcracker.port)
+        self.admin = f'127.0.0.1:{free_port()}'
+        return self.start('clockwise', lambda port: [
+            CLOCKWISE, 'serve', '-c', path, '--admin', self.admin, '--data-dir',
+            self.path('data')], nutcracker.port)
 
     def check_redis(self, options, names=('', '', ''), weights=(3, 1, 2)):
         redis = [self.start_redis(f'redis-{i}') for i in range(3)]
@@ -209,6 +211,60 @@ class ImportLive(ProcessTest):
 
     def test_modula_with_a_hash_tag_has_no_miss_behind_clockwise(self):
         self.check_redis({'hash': 'one_at_a_time', 'distribution': 'modula', 'hash_tag': '"{}"'})
+
+    # -- and then to another placement ----------------------------------------------------------
+
+    def write_slots(self, path):
+        """The imported file with our own placement: two lines of it changed."""
+        with open(path, encoding='utf-8') as file:
+            lines = [line for line in file if 'profile: {' not in line]
+        text = ''.join(lines).replace('placement: twemproxy-ketama', 'placement: slots')
+        self.assertIn('placement: slots', text)
+        return self.write('slots.yaml', text)
+
+    def apply(self, path, *options):
+        result = self.run_clockwise('apply', path, '--admin', self.admin, *options)
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        return result.stdout
+
+    def check_owners(self, keys, servers):
+        """Each key is on the node that the router names, and nowhere else."""
+        lines = self.clockwise_output('locate', '--admin', self.admin,
+                                      stdin='\n'.join(keys) + '\n').splitlines()
+        owned = {}
+        for line in lines:
+            key, owner = line.rsplit('\t', 1)
+            owned.setdefault(owner, []).append(key)
+        self.assertEqual(len(owned), len(servers))
+        for server in servers:
+            own = owned[f'127.0.0.1:{server.port}']
+            self.assertEqual(self.count_hits(server, own), len(own))
+        self.assertEqual(self.key_counts(servers),
+                         [len(owned[f'127.0.0.1:{server.port}']) for server in servers])
+
+    def test_the_placement_is_changed_to_slots_by_a_transition_without_a_miss(self):
+        path, clockwise, keys = self.check_redis({'hash': 'fnv1a_64', 'distribution': 'ketama'})
+        servers = [process for process in self.processes if process.name.startswith('redis-')]
+        self.check_owners(keys, servers)
+        slots = self.write_slots(path)
+        self.assertIn('placement twemproxy-ketama to slots', self.apply(slots, '--dry-run'))
+        self.check_owners(keys, servers)
+        self.assertIn('done: placement twemproxy-ketama to slots', self.apply(slots, '--yes'))
+        self.assertEqual(self.count_hits(clockwise, keys), KEY_COUNT)
+        self.check_owners(keys, servers)
+        # The next server costs what it must: with slots nothing moves without need.
+        more = self.start_redis('redis-3')
+        plan = self.run_clockwise('node', 'add', f'127.0.0.1:{more.port}',
+                                  f'127.0.0.1:{more.port}', '--admin', self.admin, '--yes')
+        self.assertEqual(plan.returncode, 0, plan.stdout + plan.stderr)
+        self.assertIn('0.00 % move without need', plan.stdout)
+        self.check_owners(keys, [*servers, more])
+        # What was decided is kept, whatever file the next start is given.
+        self.assertEqual(clockwise.stop(), 0)
+        again = self.start('clockwise-again', lambda port: [
+            CLOCKWISE, 'serve', '-c', path, '--admin', self.admin, '--data-dir',
+            self.path('data')], clockwise.port)
+        self.assertEqual(self.count_hits(again, keys), KEY_COUNT)
 
     # -- memcached ------------------------------------------------------------------------------
 
