@@ -70,7 +70,7 @@ def move_by_clockwise(launcher, options):
     meter = Meter({'router': router, 'source': servers['red'], 'other source': servers['green'],
                    'target': servers['blue']})
     subprocess.run([CLOCKWISE, 'node', 'add', 'blue', f'127.0.0.1:{servers["blue"].port}', '--yes',
-                    '--throttle', 'none', '--admin', admin],
+                    '--throttle', 'off', '--admin', admin],
                    check=True, capture_output=True, timeout=600)
     moved = size(servers['blue'])
     figures, took = meter.stop(moved)

@@ -26,6 +26,9 @@ struct node_facts {
     char refusal[NODE_REFUSAL_SIZE];     /* why it takes no writes, "" if it does */
 };
 
+/* Takes what it knows from the text that INFO answers; the rest stays as it is. Pure. */
+void node_facts_read(struct node_facts *facts, struct slice text);
+
 /* Asks a node, and tries whether it takes writes, with a key that lives for a second. The facts are
  * valid when the job ended with JOB_DONE; a node that is loading or refuses writes is such a fact.
  * Of an embedded node the room for its values is its memory. */

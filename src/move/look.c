@@ -67,7 +67,7 @@ static bool has(struct slice text, const char *name, const char *wanted)
 }
 
 /* Later lines win: Valkey tells of a redis_version too. */
-static void read_info(struct node_facts *facts, struct slice text)
+void node_facts_read(struct node_facts *facts, struct slice text)
 {
     struct slice value;
     read_text(text, "cw_incarnation", "", facts->run_id, sizeof facts->run_id);
@@ -124,7 +124,7 @@ static void on_info(void *context, const char *reply, size_t len)
     look->pending--;
     if (job_is_answered(&look->job, look->peer, reply, len)) {
         if (answer_is_text(reply, len, &text))
-            read_info(look->facts, text);
+            node_facts_read(look->facts, text);
         else
             job_fail_strange(&look->job, look->peer, "INFO");
     }

@@ -276,6 +276,7 @@ static void on_tick(void *context)
     free_probes(mover, false);
     for (uint32_t i = 0; i < mover->options.pool_count; i++) {
         mover_observe(mover, i);
+        mover_watch(mover, i);
         if (mover->pools[i].transition.is_running)
             mover_publish(&mover->pools[i].transition);
     }
@@ -292,6 +293,8 @@ static void set_defaults(struct mover_options *options)
         options->freeze_keys = 200;
     if (!options->settle_ms)
         options->settle_ms = 1500;
+    if (!options->watch_ms)
+        options->watch_ms = 5000;
 }
 
 int mover_create(const struct mover_options *options, struct map_record *const *records,
@@ -312,6 +315,7 @@ int mover_create(const struct mover_options *options, struct map_record *const *
                      : -ENOMEM;
     for (uint32_t i = 0; status == 0 && i < options->pool_count; i++) {
         observation_init(&mover->pools[i].observation, mover, i);
+        watch_init(&mover->pools[i].watch, mover, i);
         status = transition_init(&mover->pools[i].transition, mover, &mover->options, i,
                                  records ? records[i] : NULL);
         if (status == 0 && records && records[i] && records[i]->transition)
@@ -348,6 +352,7 @@ void mover_destroy(struct mover **mover_at)
     cancel_requests(mover);
     free_probes(mover, true);
     for (uint32_t i = 0; mover->pools && i < mover->options.pool_count; i++) {
+        watch_release(&mover->pools[i].watch);
         if (mover->pools[i].transition.mover)
             transition_fini(&mover->pools[i].transition);
         if (mover->pools[i].has_report)

@@ -36,6 +36,8 @@ struct mover_options {
     uint32_t freeze_keys;      /* freeze when fewer keys were dirty in the last round; 0: 200 */
     uint64_t settle_ms;        /* from the switch to the cleaning, so that targets have synced what
                                   they got to their disks; 0: 1500 */
+    uint64_t watch_ms;         /* how often nodes are asked whether they still have their data; 0:
+                                  5000 */
     unsigned left_out;         /* enum mover_left_out: tests only */
     void (*log)(int level, const char *line);
     /* Adds a node's engine before a transition uses it, and lets it go after (embedded pools).

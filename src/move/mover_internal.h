@@ -25,8 +25,24 @@ struct observation {
 /* Somebody asks, from any thread. */
 struct mover_request;
 
+/* A node that is asked now and then who it is, and how many keys it has. */
+struct watched {
+    struct watch *watch;
+    struct peer *peer;
+    struct node_facts before, now; /* before: at the last answer; no run_id: there was none */
+};
+
+struct watch {
+    struct mover *mover;
+    uint32_t pool, count;
+    struct cw_map *map; /* whose nodes are watched; NULL: none yet */
+    struct watched *nodes;
+    uint64_t asked_ms;
+};
+
 struct mover_pool {
     struct transition transition;
+    struct watch watch;
     struct observation observation;
     struct mover_report report; /* under the lock; info.from and info.to are references */
     bool has_report;
@@ -47,6 +63,11 @@ struct mover {
 /* Deep copies; false when memory is out. */
 bool mover_change_copy(struct mover_change *to, const struct mover_change *from);
 void mover_change_release(struct mover_change *change);
+
+/* mover_watch.c: notices nodes that came back without their data. */
+void watch_init(struct watch *watch, struct mover *mover, uint32_t pool);
+void watch_release(struct watch *watch);
+void mover_watch(struct mover *mover, uint32_t pool);
 
 /* mover_observe.c: asks the workers now and then, and tells the throttle. */
 void observation_init(struct observation *observation, struct mover *mover, uint32_t pool);

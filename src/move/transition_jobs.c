@@ -80,6 +80,16 @@ static void start_job(struct node_job *slot)
     on_job_done(slot, &end);
 }
 
+/* What the jobs asked goes out now and not when the peers' timers come round. */
+static void flush_peers(const struct transition *transition)
+{
+    const struct move *move = &transition->move;
+    for (uint32_t i = 0; move->from_peers && i < cw_map_node_count(move->from); i++)
+        peer_flush(move->from_peers[i]);
+    for (uint32_t i = 0; move->to_peers && i < cw_map_node_count(move->to); i++)
+        peer_flush(move->to_peers[i]);
+}
+
 void transition_run_jobs(struct transition *transition, const struct node_jobs *kind,
                          transition_step then)
 {
@@ -100,6 +110,7 @@ void transition_run_jobs(struct transition *transition, const struct node_jobs *
     transition->jobs_left = transition->job_count + 1;
     for (uint32_t i = 0; i < transition->job_count; i++)
         start_job(&transition->jobs[i]);
+    flush_peers(transition);
     one_less(transition);
 }
 

@@ -1,0 +1,127 @@
+/*
+ * Nodes that came back without their data. Each node of a pool is asked now and then for its run id
+ * and the number of its keys: one that was started anew since and has none where it had some has
+ * lost them. Nothing is done about it but to say so, in the log and in the status: whoever runs the
+ * fleet knows whether a cache may be cold or a backup must be restored.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "move/answer.h"
+#include "move/mover_internal.h"
+
+/* ---- what is watched ------------------------------------------------------------------------- */
+
+void watch_init(struct watch *watch, struct mover *mover, uint32_t pool)
+{
+    *watch = (struct watch){.mover = mover, .pool = pool};
+}
+
+void watch_release(struct watch *watch)
+{
+    for (uint32_t i = 0; i < watch->count; i++)
+        peer_destroy(&watch->nodes[i].peer);
+    free(watch->nodes);
+    cw_map_unref(&watch->map);
+    watch->nodes = NULL;
+    watch->count = 0;
+}
+
+static bool connect_node(struct watched *node, const struct cw_node *described)
+{
+    struct watch *watch = node->watch;
+    const struct pool_settings *settings = &watch->mover->options.pools[watch->pool];
+    const struct peer_options options = {
+        .id = described->id,
+        .address = described->address ? described->address : "",
+        .username = settings->username,
+        .password = settings->password,
+        .client_name = "clockwise-watch",
+        .timeout_ms = settings->timeout_ms,
+    };
+    return peer_create(watch->mover->options.loop, &options, &node->peer) == 0;
+}
+
+/* Without memory nothing is watched; it is tried again with the next map. */
+static void watch_map(struct watch *watch, struct cw_map *map)
+{
+    uint32_t count = cw_map_node_count(map);
+    watch_release(watch);
+    watch->map = cw_map_ref(map);
+    watch->nodes = calloc(count, sizeof *watch->nodes);
+    for (uint32_t i = 0; watch->nodes && i < count; i++) {
+        watch->nodes[i].watch = watch;
+        if (!connect_node(&watch->nodes[i], cw_map_node(map, i)))
+            return;
+        watch->count++;
+    }
+}
+
+/* ---- asking ---------------------------------------------------------------------------------- */
+
+static void report_loss(struct watched *node)
+{
+    struct watch *watch = node->watch;
+    struct mover *mover = watch->mover;
+    struct mover_loss *loss = &mover->losses[watch->pool];
+    char line[512];
+    mutex_lock(&mover->lock);
+    loss->count++;
+    loss->seen_ms = io_wall_ms(mover->options.loop);
+    snprintf(loss->node, sizeof loss->node, "%s", peer_id(node->peer));
+    mutex_unlock(&mover->lock);
+    snprintf(line, sizeof line,
+             "event=node_lost_data pool=%s node=%s keys_before=%llu message=\"it was started anew "
+             "and has no keys: they are lost unless they are restored\"",
+             mover->options.pools[watch->pool].name, peer_id(node->peer),
+             (unsigned long long)node->before.key_count);
+    if (mover->options.log)
+        mover->options.log(2, line);
+}
+
+static void on_size(void *context, const char *reply, size_t len)
+{
+    struct watched *node = context;
+    int64_t count;
+    if (!answer_is_integer(reply, len, &count) || count < 0 || !node->now.run_id[0])
+        return;
+    node->now.key_count = (uint64_t)count;
+    bool is_anew = node->before.run_id[0] && strcmp(node->before.run_id, node->now.run_id) != 0;
+    if (is_anew && node->before.key_count && !node->now.key_count)
+        report_loss(node);
+    node->before = node->now;
+}
+
+static void on_info(void *context, const char *reply, size_t len)
+{
+    struct watched *node = context;
+    struct slice text;
+    node->now = (struct node_facts){0};
+    if (answer_is_text(reply, len, &text))
+        node_facts_read(&node->now, text);
+    if (node->now.is_loading) /* what it has is not known yet */
+        node->now.run_id[0] = '\0';
+}
+
+static void ask(struct watched *node)
+{
+    const struct slice info[] = {slice_of("INFO")}, size[] = {slice_of("DBSIZE")};
+    peer_call(node->peer, info, 1, on_info, node);
+    peer_call(node->peer, size, 1, on_size, node);
+}
+
+void mover_watch(struct mover *mover, uint32_t pool)
+{
+    struct watch *watch = &mover->pools[pool].watch;
+    struct cw_map *map = mover->pools[pool].transition.map;
+    uint64_t now = io_now_ms(mover->options.loop);
+    if (now < watch->asked_ms + mover->options.watch_ms)
+        return;
+    watch->asked_ms = now;
+    if (watch->map != map)
+        watch_map(watch, map);
+    for (uint32_t i = 0; i < watch->count; i++)
+        if (peer_has_room(watch->nodes[i].peer))
+            ask(&watch->nodes[i]);
+}
