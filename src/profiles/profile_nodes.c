@@ -166,7 +166,11 @@ static int cut_address(const struct profile *profile, const struct cw_profile_no
     const char *address = given->address;
     if (is_socket(address) && !profile->socket_port)
         return bad_address(address, "this system has no unix sockets: use host:port", error);
-    if (profile->naming == NAMING_CARBON || profile->naming == NAMING_INSTANCE)
+    int has_instance = profile->naming == NAMING_CARBON || profile->naming == NAMING_INSTANCE;
+    if (has_instance && address[0] == '[')
+        return bad_address(address, "what this system makes of IPv6 is not known: use a name",
+                           error);
+    if (has_instance)
         split_instance(node, address, at);
     else if (profile->literal_address)
         split_literal(node, address, at);
@@ -219,6 +223,11 @@ static int take_weight(const struct profile *profile, const struct cw_profile_no
 {
     double weight = given->weight;
     node->weight = weight;
+    if (!(weight >= 0)) /* also what is no number */
+        return bad_weight(given,
+                          profile->weights == WEIGHTS_IGNORED ? "1: this system has no weights"
+                                                              : "a positive number",
+                          error);
     switch (profile->weights) {
     case WEIGHTS_IGNORED: node->weight = 1; return CW_OK;
     case WEIGHTS_WHOLE:
