@@ -69,6 +69,17 @@ static void batch_done(struct copier_batch *batch)
 /* ---- big ones ---------------------------------------------------------------------------------
  */
 
+static int64_t elements_max_of(const struct copier_key *key)
+{
+    const struct move *move = key->batch->copier->job->move;
+    return move->elements_max ? move->elements_max : MOVE_BIG_ELEMENTS;
+}
+
+static uint64_t ask_bytes_of(const struct move *move)
+{
+    return move->elements_max ? move->ask_bytes : COPIER_ASK_BYTES;
+}
+
 static bool is_found(const struct big_found *found, struct slice key)
 {
     for (size_t i = 0; i < key_list_count(&found->keys); i++)
@@ -163,7 +174,7 @@ static void take_length(struct copier_key *key, int64_t length)
 {
     struct copier *copier = key->batch->copier;
     bool is_bytes = types[key->type].is_bytes;
-    key->is_big = length > (is_bytes ? MOVE_BIG_BYTES : MOVE_BIG_ELEMENTS) ||
+    key->is_big = length > (is_bytes ? MOVE_BIG_BYTES : elements_max_of(key)) ||
                   (!is_bytes && key->size > MOVE_BIG_BYTES);
     if (key->is_big)
         copier_found_big(copier->job, copier->source, name_of(key));
@@ -246,7 +257,7 @@ static void on_size(void *context, const char *reply, size_t len)
             job_fail_strange(job, key->batch->copier->peer, "MEMORY USAGE");
         key->size = size > 0 ? (uint64_t)size : 0;
         /* An embedded node keeps strings, none so long that it has to be cut. */
-        key->is_asked = key->size > COPIER_ASK_BYTES && !job->move->is_embedded;
+        key->is_asked = key->size > ask_bytes_of(job->move) && !job->move->is_embedded;
     }
     end_reply(key);
 }

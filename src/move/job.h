@@ -53,10 +53,12 @@ struct move {
                                              node that is in both */
     char prefix[MOVE_PREFIX_SIZE];        /* "\0cw:mig:<id>.<attempt>:", of temporary keys */
     size_t prefix_len;
-    uint32_t dead;    /* the number in `from` of a node that is given up, or CW_NO_NODE */
-    bool by_value;    /* the nodes refuse each other's DUMP payloads */
-    bool is_urgent;   /* writes are held: jobs do not wait for the throttle */
-    bool is_embedded; /* small strings only: no MEMORY USAGE, nothing is big but values */
+    uint32_t dead;         /* the number in `from` of a node that is given up, or CW_NO_NODE */
+    bool by_value;         /* the nodes refuse each other's DUMP payloads */
+    bool is_urgent;        /* writes are held: jobs do not wait for the throttle */
+    uint32_t elements_max; /* a key with more is big, 0: MOVE_BIG_ELEMENTS; ... */
+    uint64_t ask_bytes;    /* ... (unless 0) with less memory nobody asks how many it has */
+    bool is_embedded;      /* small strings only: no MEMORY USAGE, nothing is big but values */
     struct throttle *throttle;
     struct move_progress *progress;
     struct key_sample *samples; /* by source, of the keys that job_copy() met; may be NULL */

@@ -38,6 +38,7 @@ struct mover_options {
                                   they got to their disks; 0: 1500 */
     uint64_t watch_ms;         /* how often nodes are asked whether they still have their data; 0:
                                   5000 */
+    uint32_t elements_max;     /* a key with more is copied in chunks; 0: MOVE_BIG_ELEMENTS */
     unsigned left_out;         /* enum mover_left_out: tests only */
     void (*log)(int level, const char *line);
     /* Adds a node's engine before a transition uses it, and lets it go after (embedded pools).

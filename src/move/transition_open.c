@@ -217,6 +217,7 @@ int transition_open(struct transition *transition, char ret_problem[static MOVE_
         .to = info->to,
         .dead = info->dead_id[0] ? cw_map_find_node(info->from, info->dead_id) : CW_NO_NODE,
         .is_embedded = transition->settings->engine == ENGINE_EMBEDDED,
+        .elements_max = transition->options->elements_max,
         .throttle = &transition->throttle,
         .progress = &transition->progress,
         .found = &transition->found,

@@ -49,6 +49,20 @@ static inline void move_key_name(const struct move_client *client, uint32_t key,
     snprintf(text, 48, "c%u.%u.%u", client->number, key, client->keys[key].epoch);
 }
 
+/* The n-th write of a hash adds one to the field n modulo so many. */
+enum { MOVE_FIELDS = 16 };
+
+static inline void move_field_name(int64_t number, char text[static 16])
+{
+    snprintf(text, 16, "f%d", (int)(number % MOVE_FIELDS));
+}
+
+/* What that field holds then. */
+static inline int64_t move_field_value(int64_t number)
+{
+    return number > 0 ? (number - 1) / MOVE_FIELDS + 1 : -1;
+}
+
 static inline enum move_key_kind move_key_kind(uint32_t key)
 {
     return (enum move_key_kind)(key % MOVE_KEY_KINDS);
@@ -79,9 +93,10 @@ static inline void move_ask_words(struct move_client *client, const char *const 
 static inline void move_write_key(struct move_client *client, struct move_asked *asked,
                                   struct move_key *key, const char *name)
 {
-    char number[24];
+    char number[24], field[16];
     asked->type = ':';
     asked->expected = ++key->value;
+    move_field_name(key->value, field);
     switch (move_key_kind(asked->key)) {
     case MOVE_COUNTER: move_ask_words(client, (const char *[]){"INCR", name, NULL}); break;
     case MOVE_TEXT:
@@ -90,7 +105,9 @@ static inline void move_write_key(struct move_client *client, struct move_asked 
         move_ask_words(client, (const char *[]){"SET", name, number, NULL});
         break;
     case MOVE_LIST: move_ask_words(client, (const char *[]){"RPUSH", name, "element", NULL}); break;
-    default: move_ask_words(client, (const char *[]){"HINCRBY", name, "field", "1", NULL});
+    default:
+        asked->expected = move_field_value(key->value);
+        move_ask_words(client, (const char *[]){"HINCRBY", name, field, "1", NULL});
     }
 }
 
@@ -98,13 +115,18 @@ static inline void move_read_key(struct move_client *client, struct move_asked *
                                  const struct move_key *key, const char *name)
 {
     bool is_list = move_key_kind(asked->key) == MOVE_LIST;
+    bool is_hash = move_key_kind(asked->key) == MOVE_HASH;
+    char field[16];
+    move_field_name(key->value, field);
     asked->is_write = false;
     asked->type = is_list ? ':' : '$';
     asked->expected = is_list || key->value ? key->value : -1;
+    if (is_hash)
+        asked->expected = move_field_value(key->value);
     if (is_list)
         move_ask_words(client, (const char *[]){"LLEN", name, NULL});
-    else if (move_key_kind(asked->key) == MOVE_HASH)
-        move_ask_words(client, (const char *[]){"HGET", name, "field", NULL});
+    else if (is_hash)
+        move_ask_words(client, (const char *[]){"HGET", name, field, NULL});
     else
         move_ask_words(client, (const char *[]){"GET", name, NULL});
 }

@@ -53,6 +53,15 @@ static void wait_for_end(struct run *run)
               run->world.store.record->transition->note);
 }
 
+static void count_big_keys(struct run *run)
+{
+    struct mover_report report;
+    if (!mover_read(run->world.mover, 0, &report))
+        return;
+    run->big_keys += (uint32_t)report.progress.big_keys;
+    mover_report_release(&report);
+}
+
 static void play(struct run *run)
 {
     for (uint32_t change = 0; change < 3; change++) {
@@ -71,6 +80,7 @@ static void play(struct run *run)
         }
         heal(run);
         wait_for_end(run);
+        count_big_keys(run);
     }
 }
 
@@ -91,6 +101,9 @@ static struct result play_seed(const struct run_options *options)
     world_begin(&run->world, &sim, ALL_NODES, FIRST_NODES,
                 1 + (uint32_t)random_below(&run->random, 3));
     run->world.mover_options.left_out = options->left_out;
+    run->world.mover_options.elements_max = !options->left_out && chance(run, 500)
+                                                ? 2
+                                                : 0; /* many keys are big */
     if (options->with_faults && chance(run, 300)) {
         run->world.store.full_permille = 30;
         run->world.store.late_error_permille = 30;
@@ -114,6 +127,7 @@ static struct result play_seed(const struct run_options *options)
     result.kills = run->kills;
     result.crashes = run->crashes;
     result.cancels = run->cancels;
+    result.big_keys = run->big_keys;
     memcpy(result.states, run->world.store.states, sizeof result.states);
     memcpy(result.wrong, run->wrong, sizeof result.wrong);
     result.trace = io_sim_trace();
@@ -147,14 +161,16 @@ static void nothing_is_lost_under_faults(void **state)
         sum.kills += result.kills;
         sum.crashes += result.crashes;
         sum.cancels += result.cancels;
+        sum.big_keys += result.big_keys;
         for (int i = 0; i < TRANSITION_STATE_COUNT; i++)
             sum.states[i] |= result.states[i];
     }
     print_message("%" PRIu64 " seeds: %" PRIu64 " replies checked, %" PRIu64 " counted writes, "
                   "%" PRIu64 " errors, %" PRIu64 " changes, %" PRIu64 " router kills, %" PRIu64
-                  " node crashes, %" PRIu64 " cancels\n",
+                  " node crashes, %" PRIu64 " cancels, %" PRIu64 " big keys\n",
                   count, sum.checked, sum.writes, sum.errors, sum.changes, sum.kills, sum.crashes,
-                  sum.cancels);
+                  sum.cancels, sum.big_keys);
+    assert_true(count < 20 || sum.big_keys > 100);
     for (int i = 0; i < TRANSITION_STATE_COUNT && count >= 20; i++)
         assert_true(sum.states[i]);
 }

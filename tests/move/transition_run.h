@@ -40,13 +40,13 @@ struct run {
     const struct run_options *options;
     bool is_down[ALL_NODES], is_stopped[ALL_NODES];
     int lagging; /* a worker's number, or -1 */
-    uint32_t changes, kills, crashes, cancels;
+    uint32_t changes, kills, crashes, cancels, big_keys;
     bool is_router_down;
     char wrong[400];
 };
 
 struct result {
-    uint64_t checked, writes, errors, changes, kills, crashes, cancels, trace;
+    uint64_t checked, writes, errors, changes, kills, crashes, cancels, big_keys, trace;
     bool states[TRANSITION_STATE_COUNT];
     char wrong[400];
 };
@@ -251,8 +251,8 @@ static void fault(struct run *run)
         memory_node_delay(memory, "SADD", 1, random_below(&run->random, 400), true);
         break;
     case FAULT_LATE_WRITE:
-        memory_node_delay(memory, writes[random_below(&run->random, 4)], 1,
-                          10 + random_below(&run->random, 300), false);
+        memory_node_delay(memory, writes[random_below(&run->random, 4)], 8,
+                          10 + random_below(&run->random, 100), false);
         break;
     case FAULT_PAUSE: tell(run, chance(run, 700) ? MOVER_PAUSE : MOVER_THROTTLE); break;
     case FAULT_CANCEL:
@@ -265,21 +265,26 @@ static void fault(struct run *run)
 
 /* ---- checking -------------------------------------------------------------------------------- */
 
-static int64_t value_of(const struct memory_item *item, enum move_key_kind kind)
+static int64_t number_of(struct slice text)
 {
     int64_t number = -1;
-    struct slice text;
-    if (kind == MOVE_LIST)
-        return (int64_t)memory_value_len(&item->value);
-    if (kind == MOVE_HASH) {
-        struct memory_item *field = memory_dict_find(&item->value.members,
-                                                     (struct slice){"field", 5});
-        text = field ? memory_slice(field->value.text) : (struct slice){"", 0};
-    } else {
-        text = memory_slice(item->value.text);
-    }
     resp_parse_integer(text, &number);
     return number;
+}
+
+/* As the model counts. */
+static int64_t value_of(const struct memory_item *item, enum move_key_kind kind)
+{
+    int64_t sum = 0;
+    const struct memory_dict *fields = &item->value.members;
+    if (kind == MOVE_LIST)
+        return (int64_t)memory_value_len(&item->value);
+    if (kind != MOVE_HASH)
+        return number_of(memory_slice(item->value.text));
+    for (struct memory_item *field = memory_dict_next(fields, NULL); field;
+         field = memory_dict_next(fields, field))
+        sum += number_of(memory_slice(field->value.text));
+    return sum;
 }
 
 /* A key that somebody knows the value of: on its owner, and nowhere else. */
