@@ -6,12 +6,13 @@ CLOSE = object()  # what an answer may be besides bytes and None (say nothing)
 
 
 class FakeNode:
-    """Answers PING (and HELLO, AUTH, SELECT with +OK), and everything else by `answer(arguments)`:
-    bytes are sent as they are, None is silence, CLOSE cuts the connection."""
+    """Answers PING (and HELLO, AUTH, SELECT with +OK), refuses INFO, which the router asks for
+    itself to know a node that was started anew, and answers everything else by
+    `answer(arguments)`: bytes are sent as they are, None is silence, CLOSE cuts the connection."""
 
     def __init__(self, answer, answer_ping=True):
         self.answer, self.answer_ping = answer, answer_ping
-        self.requests = []  # all but PING
+        self.requests = []  # what clients sent
         self.listener = socket.socket()
         self.listener.bind(('127.0.0.1', 0))
         self.listener.listen(64)
@@ -62,5 +63,7 @@ class FakeNode:
             return b'+PONG\r\n' if self.answer_ping else None
         if name in (b'HELLO', b'AUTH', b'SELECT', b'CLIENT'):
             return b'+OK\r\n'
+        if name == b'INFO':
+            return b"-ERR unknown command 'INFO'\r\n"
         self.requests.append(arguments)
         return self.answer(arguments)
