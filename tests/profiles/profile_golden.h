@@ -120,4 +120,106 @@ static inline void golden_add_nodes(struct fleet *fleet, char *text)
     }
 }
 
+/* ---- cases.txt --------------------------------------------------------------------------------
+ */
+
+/* A line of it: what made a golden file. The options have the nodes; a topology is freed by the
+ * next call. */
+struct golden_case {
+    const char *file, *profile, *kind;
+    const struct fleet *fleet; /* NULL: numbers, or a topology */
+    struct cw_profile_options options;
+};
+
+struct golden_cases {
+    struct fleet fleets[FLEET_COUNT_MAX];
+    size_t fleet_count;
+    char *text, *next, *topology;
+};
+
+static inline void golden_open(struct golden_cases *cases)
+{
+    memset(cases, 0, sizeof *cases);
+    cases->text = cases->next = golden_read("cases", ".txt", NULL);
+}
+
+static inline const struct fleet *golden_fleet(const struct golden_cases *cases, const char *name)
+{
+    for (size_t i = 0; i < cases->fleet_count; i++)
+        if (strcmp(cases->fleets[i].name, name) == 0)
+            return &cases->fleets[i];
+    fail_msg("no fleet %s", name);
+    abort(); /* never reached; fail_msg() does not say so */
+}
+
+static inline void golden_read_fleet(struct golden_cases *cases, char **at)
+{
+    assert_in_range(cases->fleet_count, 0, FLEET_COUNT_MAX - 1);
+    struct fleet *fleet = &cases->fleets[cases->fleet_count++];
+    fleet->name = strtok_r(NULL, " ", at);
+    for (char *node; (node = strtok_r(NULL, " ", at)) != NULL;)
+        golden_add_nodes(fleet, node);
+}
+
+static inline void golden_set(struct golden_cases *cases, struct cw_profile_options *options,
+                              char *text)
+{
+    struct cw_error error = {0};
+    char *value = golden_cut(text, "=");
+    assert_non_null(value);
+    if (strcmp(text, "topology") == 0)
+        options->topology = cases->topology = golden_read(value, ".txt", &options->topology_len);
+    else if (cw_profile_options_set(options, text, value, &error) != CW_OK)
+        fail_msg("%s", error.message);
+}
+
+static inline void golden_read_case(struct golden_cases *cases, char *file, char **at,
+                                    struct golden_case *ret_case)
+{
+    char *profile = strtok_r(NULL, " ", at), *fleet = strtok_r(NULL, " ", at);
+    char *kind = strtok_r(NULL, " ", at);
+    assert_non_null(kind);
+    *ret_case = (struct golden_case){.file = file, .profile = profile, .kind = kind};
+    for (char *setting; (setting = strtok_r(NULL, " ", at)) != NULL;)
+        golden_set(cases, &ret_case->options, setting);
+    if (strcmp(fleet, "-") == 0)
+        return;
+    ret_case->fleet = golden_fleet(cases, fleet);
+    ret_case->options.nodes = ret_case->fleet->nodes;
+    ret_case->options.node_count = ret_case->fleet->count;
+}
+
+/* The next case; at the end 0, and everything is freed. */
+static inline int golden_next(struct golden_cases *cases, struct golden_case *ret_case)
+{
+    free(cases->topology);
+    cases->topology = NULL;
+    for (char *line; (line = strtok_r(NULL, "\n", &cases->next)) != NULL;) {
+        char *at = NULL, *word = strtok_r(line, " ", &at);
+        if (!word || word[0] == '#')
+            continue;
+        if (strcmp(word, "fleet") != 0) {
+            golden_read_case(cases, word, &at, ret_case);
+            return 1;
+        }
+        golden_read_fleet(cases, &at);
+    }
+    free(cases->text);
+    cases->text = NULL;
+    return 0;
+}
+
+static inline struct cw_profile_map *golden_map(const char *profile,
+                                                const struct cw_profile_options *options)
+{
+    struct cw_profile_map *map = NULL;
+    struct cw_error error = {0};
+    const struct cw_profile *found = cw_profile_find(profile);
+    if (!found)
+        fail_msg("no profile %s", profile);
+    if (cw_profile_map_create(found, options, &map, &error) != CW_OK)
+        fail_msg("%s: %s", profile, error.message);
+    return map;
+}
+
 #endif

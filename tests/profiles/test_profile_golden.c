@@ -15,38 +15,8 @@
 
 struct run {
     struct lines keys;
-    struct fleet fleets[FLEET_COUNT_MAX];
-    size_t fleet_count, case_count, failed_count, map_count;
+    size_t case_count, failed_count, map_count;
 };
-
-static const struct fleet *find_fleet(const struct run *run, const char *name)
-{
-    for (size_t i = 0; i < run->fleet_count; i++)
-        if (strcmp(run->fleets[i].name, name) == 0)
-            return &run->fleets[i];
-    fail_msg("no fleet %s", name);
-    abort(); /* never reached; fail_msg() does not say so */
-}
-
-static void read_fleet(struct run *run, char **at)
-{
-    assert_in_range(run->fleet_count, 0, FLEET_COUNT_MAX - 1);
-    struct fleet *fleet = &run->fleets[run->fleet_count++];
-    fleet->name = strtok_r(NULL, " ", at);
-    for (char *node; (node = strtok_r(NULL, " ", at)) != NULL;)
-        golden_add_nodes(fleet, node);
-}
-
-static void read_setting(struct cw_profile_options *options, char *text)
-{
-    struct cw_error error = {0};
-    char *value = golden_cut(text, "=");
-    assert_non_null(value);
-    if (strcmp(text, "topology") == 0)
-        options->topology = golden_read(value, ".txt", &options->topology_len);
-    else if (cw_profile_options_set(options, text, value, &error) != CW_OK)
-        fail_msg("%s", error.message);
-}
 
 static int compare_text(const void *one, const void *other)
 {
@@ -234,56 +204,31 @@ static size_t check_as_map(const struct run *run, const struct cw_profile_map *m
     return count != 0;
 }
 
-static void run_case(struct run *run, char *file, char **at)
+static void run_case(struct run *run, struct golden_case *one)
 {
-    struct cw_profile_options options = {0};
-    struct cw_profile_map *map = NULL;
-    struct cw_error error = {0};
-    char *name = strtok_r(NULL, " ", at), *fleet_name = strtok_r(NULL, " ", at);
-    char *kind = strtok_r(NULL, " ", at);
-    assert_non_null(kind);
-    for (char *setting; (setting = strtok_r(NULL, " ", at)) != NULL;)
-        read_setting(&options, setting);
-    if (strcmp(fleet_name, "-") != 0) {
-        const struct fleet *fleet = find_fleet(run, fleet_name);
-        options.nodes = fleet->nodes;
-        options.node_count = fleet->count;
-    }
-    const struct cw_profile *profile = cw_profile_find(name);
-    if (!profile)
-        fail_msg("no profile %s", name);
-    if (cw_profile_map_create(profile, &options, &map, &error) != CW_OK)
-        fail_msg("%s for %s: %s", name, file, error.message);
-    size_t matches = count_matches(run, map, kind, file);
-    print_message("%-36s %-44s %4zu of %d%s\n", name, file, matches, GOLDEN_KEY_COUNT,
-                  strcmp(kind, "set") == 0 ? " (sets)" : "");
+    struct cw_profile_map *map = golden_map(one->profile, &one->options);
+    size_t matches = count_matches(run, map, one->kind, one->file);
+    print_message("%-36s %-44s %4zu of %d%s\n", one->profile, one->file, matches, GOLDEN_KEY_COUNT,
+                  strcmp(one->kind, "set") == 0 ? " (sets)" : "");
     check_ways_agree(run, map);
-    run->map_count += check_as_map(run, map, &options);
+    run->map_count += check_as_map(run, map, &one->options);
     run->case_count++;
     run->failed_count += matches != GOLDEN_KEY_COUNT;
     cw_profile_map_unref(&map);
-    free((void *)(uintptr_t)options.topology);
 }
 
 static void every_golden_file_agrees_on_2000_of_2000_keys(void **state)
 {
-    static struct run run; /* large */
-    run.keys = golden_lines("keys");
-    char *cases = golden_read("cases", ".txt", NULL), *next = NULL;
+    static struct golden_cases cases; /* large */
+    struct golden_case one;
+    struct run run = {.keys = golden_lines("keys")};
     assert_int_equal(run.keys.count, GOLDEN_KEY_COUNT);
-    for (char *line = strtok_r(cases, "\n", &next); line; line = strtok_r(NULL, "\n", &next)) {
-        char *at = NULL, *word = strtok_r(line, " ", &at);
-        if (!word || word[0] == '#')
-            continue;
-        if (strcmp(word, "fleet") == 0)
-            read_fleet(&run, &at);
-        else
-            run_case(&run, word, &at);
-    }
+    golden_open(&cases);
+    while (golden_next(&cases, &one))
+        run_case(&run, &one);
     print_message("%zu golden files, %zu differ; %zu also as maps of nodes\n", run.case_count,
                   run.failed_count, run.map_count);
     golden_lines_free(&run.keys);
-    free(cases);
     assert_int_equal(run.failed_count, 0);
     assert_in_range(run.case_count, 1, 1000);
 }
