@@ -67,10 +67,11 @@ static int order_matters(const struct golden_case *one)
         "varnish-hash",
         "carbon-ch",
         "carbon-fnv1a-ch",
+        "guava-consistent-hash",
     };
     const char *server_key = one->options.server_key;
     if (strncmp(one->profile, "haproxy-", 8) == 0)
-        return one->fleet->nodes[0].number == 0 && (!server_key || strcmp(server_key, "addr") == 0);
+        return server_key ? strcmp(server_key, "addr") == 0 : one->fleet->nodes[0].number == 0;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(one->profile, names[i]) == 0)
             return 1;
