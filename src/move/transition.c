@@ -223,11 +223,6 @@ static int cancel(struct transition *transition, const char **ret_text)
     return 0;
 }
 
-static void put_was_not_needed(struct transition *transition)
-{
-    (void)transition; /* what is not stored now is stored with the next state */
-}
-
 static int pause(struct transition *transition, bool is_paused, const char **ret_text)
 {
     if (transition->info.state >= TRANSITION_SWITCHED) {
@@ -238,8 +233,7 @@ static int pause(struct transition *transition, bool is_paused, const char **ret
     transition->info.is_paused = transition->throttle.is_paused = is_paused;
     if (!is_paused)
         transition_note(transition, "");
-    if (!transition->is_putting)
-        transition_put(transition, transition->info.state, NULL, put_was_not_needed);
+    transition_put_too(transition);
     mover_publish(transition);
     return 0;
 }

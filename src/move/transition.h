@@ -165,6 +165,8 @@ void transition_note(struct transition *transition, const char *text);
  * stored. */
 void transition_put(struct transition *transition, enum transition_state state,
                     transition_step then, transition_step failed);
+/* Stores what changed besides the state; if not now, then with the next state. */
+void transition_put_too(struct transition *transition);
 /* Tells the workers; `then` (may be NULL) when all have acknowledged. */
 void transition_tell_workers(struct transition *transition, enum move_phase phase,
                              transition_step then);

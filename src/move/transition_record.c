@@ -101,6 +101,21 @@ void transition_put(struct transition *transition, enum transition_state state,
         put(transition);
 }
 
+static void was_not_needed(struct transition *transition)
+{
+    (void)transition; /* what is not stored now is stored with the next state */
+}
+
+/* A put that waits to be tried again stores this too, and what comes after it must not be lost. */
+void transition_put_too(struct transition *transition)
+{
+    if (transition->is_putting || transition->timer_then == put_again)
+        return;
+    transition->put_then = NULL;
+    transition->put_failed = was_not_needed;
+    put(transition);
+}
+
 /* ---- taking over ------------------------------------------------------------------------------
  */
 

@@ -171,6 +171,7 @@ static void use_open_set(struct transition *transition)
 
 static void not_frozen(struct transition *transition)
 {
+    transition->info.state = TRANSITION_TRACKING;
     transition_trouble(transition, transition->info.note, use_open_set);
 }
 

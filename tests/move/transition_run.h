@@ -30,6 +30,7 @@ enum fault {
     FAULT_LATE_WRITE, /* a write comes long after its mark */
     FAULT_PAUSE,
     FAULT_CANCEL,
+    FAULT_FULL, /* the disk of the map store, until the next fault that is about it */
     FAULT_COUNT,
 };
 
@@ -254,10 +255,17 @@ static void fault(struct run *run)
         memory_node_delay(memory, writes[random_below(&run->random, 4)], 8,
                           10 + random_below(&run->random, 100), false);
         break;
-    case FAULT_PAUSE: tell(run, chance(run, 700) ? MOVER_PAUSE : MOVER_THROTTLE); break;
+    case FAULT_PAUSE:
+        tell(run, chance(run, 500)   ? MOVER_PAUSE
+                  : chance(run, 500) ? MOVER_RESUME
+                                     : MOVER_THROTTLE);
+        break;
     case FAULT_CANCEL:
         tell(run, MOVER_CANCEL);
         run->cancels++;
+        break;
+    case FAULT_FULL:
+        run->world.store.full_permille = run->world.store.full_permille < 1000 ? 1000 : 0;
         break;
     case FAULT_COUNT: break;
     }
