@@ -279,6 +279,7 @@ static void block_signals(sigset_t *ret_signals)
     sigaddset(ret_signals, SIGHUP);
     pthread_sigmask(SIG_BLOCK, ret_signals, NULL);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error to report (ulimit -f) */
 }
 
 static void wait_for_signal(const sigset_t *signals)

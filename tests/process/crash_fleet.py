@@ -14,7 +14,7 @@ WRITERS = 2
 
 
 class CrashFleet(Fleet):
-    def start_fleet(self, options=(), **pool_options):
+    def start_fleet(self, options=(), more=None, **pool_options):
         """Three nodes, a fourth that is in no pool yet, keys, and writers."""
         self.server_options = options
         self.servers = {f'cache-{i}': self.start_redis(f'cache-{i}', options=options)
@@ -24,6 +24,7 @@ class CrashFleet(Fleet):
         self.config = relay_config(self.servers, **pool_options)
         self.config['admin'] = self.admin
         self.config['data_dir'] = self.path('data')
+        self.config.update(more or {})
         self.start_router()
         self.fill(COLD_KEYS)
         self.load = Load(self.router.port, self.cold_count, writers=WRITERS)
@@ -124,3 +125,19 @@ class CrashFleet(Fleet):
         if outcome == 'cancelled':
             self.servers.pop('cache-4', None)
         print(f'\n{what}: {outcome}, {self.check_all()}', flush=True)
+
+
+class Trouble(CrashFleet):
+    def wait_for_note(self, words, outcome='running'):
+        """What the transition says by itself about what it waits for."""
+        def has_note():
+            report = self.status()
+            return report if words in report['note'] and report['outcome'] == outcome else None
+        report = wait_for(has_note, f'{outcome} and the note "{words}"', END_SECONDS)
+        print(f'\n{report["state"]}, {outcome}\n  {report["note"]}', flush=True)
+
+    def assert_served(self):
+        with self.router.client() as client:
+            for number in range(100):
+                self.assertEqual(client.call('GET', f'cold:{number}'), str(number).encode())
+                self.assertEqual(client.call('SET', f'served:{number}', number), 'OK')
