@@ -8,6 +8,7 @@
 #include "placement/error.h"
 #include "profiles/legacy_crc.h"
 #include "placement/memory.h"
+#include "profiles/profile_mcrouter_rank.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +44,25 @@ static int make_text(const struct cw_profile_map *map, const void *key, size_t l
     return 1;
 }
 
+static uint64_t crc32_31_bits(const void *key, size_t len, uint64_t seed)
+{
+    return legacy_crc32(key, len) & 0x7fffffff;
+}
+
+/* The hash of that text; without a salt it is the key's, and many keys can be hashed at once. */
+static int hash_key(const struct cw_profile_map *map, const void *key, size_t len,
+                    uint64_t *ret_hash)
+{
+    struct text text;
+    if (!map->needs_key)
+        *ret_hash = profile_key_hash(map, key, len);
+    else if (make_text(map, key, len, &text))
+        *ret_hash = map->hash(text.bytes, text.len, map->seed);
+    else
+        return 0;
+    return 1;
+}
+
 /* ---- Ch3 ------------------------------------------------------------------------------------- */
 
 /* A stream of bits that never ends: the words after the first are hashes of the one before. */
@@ -63,12 +83,13 @@ static unsigned bit_at(struct bits *bits, unsigned index)
     return bits->words[word] >> (index % 64) & 1;
 }
 
-static uint32_t ch3(const char *text, size_t len, uint32_t count)
+/* From the hash of the text, which is the first word of the stream. */
+static uint32_t ch3(uint64_t hash, uint32_t count)
 {
     struct bits bits;
     if (count <= 1)
         return 0;
-    bits.words[0] = legacy_murmur64a(text, len, FURC_SEED);
+    bits.words[0] = hash;
     bits.count = 1;
     unsigned digits = 32 - (unsigned)__builtin_clz(count - 1), at = digits;
     for (unsigned tries = 0; tries < FURC_TRIES; tries++) {
@@ -89,9 +110,15 @@ static uint32_t ch3(const char *text, size_t len, uint32_t count)
 
 static uint32_t locate_ch3(const struct cw_profile_map *map, const void *key, size_t len)
 {
-    struct text text;
-    return make_text(map, key, len, &text) ? ch3(text.bytes, text.len, map->node_count)
-                                           : CW_NO_NODE;
+    uint64_t hash;
+    return hash_key(map, key, len, &hash) ? ch3(hash, map->node_count) : CW_NO_NODE;
+}
+
+static void locate_ch3_hashes(const struct cw_profile_map *map, const uint64_t *hashes,
+                              size_t count, uint32_t *ret_nodes)
+{
+    for (size_t i = 0; i < count; i++)
+        ret_nodes[i] = ch3(hashes[i], map->node_count);
 }
 
 /* The decimal digits of the counter, the last one first. */
@@ -115,7 +142,7 @@ static uint32_t locate_ch3_weighted(const struct cw_profile_map *map, const void
         return CW_NO_NODE;
     size_t text_len = text.len;
     for (unsigned i = 0; i < WEIGHT_TRIES; i++) {
-        at = ch3(text.bytes, text_len, map->node_count);
+        at = ch3(legacy_murmur64a(text.bytes, text_len, FURC_SEED), map->node_count);
         uint64_t limit = (uint64_t)(map->nodes[at].weight * UINT32_MAX);
         if (legacy_spooky32(text.bytes, text_len, SALT_SEED) < limit)
             return at;
@@ -126,46 +153,38 @@ static uint32_t locate_ch3_weighted(const struct cw_profile_map *map, const void
 
 static uint32_t locate_crc32(const struct cw_profile_map *map, const void *key, size_t len)
 {
-    struct text text;
-    return make_text(map, key, len, &text)
-               ? (legacy_crc32(text.bytes, text.len) & 0x7fffffff) % map->node_count
-               : CW_NO_NODE;
+    uint64_t hash;
+    return hash_key(map, key, len, &hash) ? (uint32_t)hash % map->node_count : CW_NO_NODE;
+}
+
+static void locate_crc32_hashes(const struct cw_profile_map *map, const uint64_t *hashes,
+                                size_t count, uint32_t *ret_nodes)
+{
+    for (size_t i = 0; i < count; i++)
+        ret_nodes[i] = (uint32_t)hashes[i] % map->node_count;
 }
 
 /* ---- rendezvous ------------------------------------------------------------------------------ */
-
-static uint64_t combine(uint64_t server, uint64_t key)
-{
-    const uint64_t m = 0x9ddfea08eb382d69u;
-    uint64_t a = (key ^ server) * m;
-    a ^= a >> 47;
-    uint64_t b = (server ^ a) * m;
-    b ^= b >> 47;
-    return b * m;
-}
 
 static const uint64_t *server_hashes(const struct cw_profile_map *map)
 {
     return map->state;
 }
 
-/* Scores are compared as doubles: the last of those that are equal in 53 bits wins. */
 static uint32_t locate_rendezvous(const struct cw_profile_map *map, const void *key, size_t len)
 {
-    struct text text;
-    double best_score = 0;
-    uint32_t best = 0;
-    if (!make_text(map, key, len, &text))
+    uint64_t hash;
+    uint32_t best;
+    if (!hash_key(map, key, len, &hash))
         return CW_NO_NODE;
-    uint64_t hash = legacy_murmur64a(text.bytes, text.len, POINT_SEED);
-    for (uint32_t i = 0; i < map->node_count; i++) {
-        double score = (double)combine(server_hashes(map)[i], hash);
-        if (score >= best_score) {
-            best_score = score;
-            best = i;
-        }
-    }
+    mcrouter_rank(VECTORS_NONE, server_hashes(map), map->node_count, &hash, 1, &best);
     return best;
+}
+
+static void locate_rendezvous_hashes(const struct cw_profile_map *map, const uint64_t *hashes,
+                                     size_t count, uint32_t *ret_nodes)
+{
+    mcrouter_rank(map->vectors, server_hashes(map), map->node_count, hashes, count, ret_nodes);
 }
 
 /* -ln(x / 2^53) for 0 < x < 2^53: the series of the inverse hyperbolic tangent about the nearest
@@ -183,18 +202,24 @@ static double minus_ln(uint64_t x)
     return exponent * ln2_high + (exponent * ln2_low - 2 * (s + s * sum));
 }
 
-static uint32_t locate_rendezvous_weighted(const struct cw_profile_map *map, const void *key,
-                                           size_t len)
+/* Whether weight / -ln(u) can reach the best score: -ln(u) is at least 2 (1 - u) / (1 + u), very
+ * nearly so where u is near 1, which is where winners are. Most logarithms are spared by this; the
+ * margin is far above all rounding. */
+static inline int may_win(double weight, double u, double best_score)
 {
-    struct text text;
+    return weight * (1 + u) * (1 + 1e-9) >= best_score * 2 * (1 - u);
+}
+
+static uint32_t best_weighted(const struct cw_profile_map *map, uint64_t hash)
+{
     double best_score = -1;
     uint32_t best = 0;
-    if (!make_text(map, key, len, &text))
-        return CW_NO_NODE;
-    uint64_t hash = legacy_murmur64a(text.bytes, text.len, POINT_SEED);
     for (uint32_t i = 0; i < map->node_count; i++) {
-        uint64_t draw = combine(server_hashes(map)[i], hash) & (((uint64_t)1 << 53) - 1);
-        double score = draw ? map->nodes[i].weight / minus_ln(draw) : 0;
+        uint64_t draw = mcrouter_combine(server_hashes(map)[i], hash) & (((uint64_t)1 << 53) - 1);
+        double weight = map->nodes[i].weight;
+        if (!may_win(weight, (double)draw * 0x1p-53, best_score))
+            continue;
+        double score = draw ? weight / minus_ln(draw) : 0;
         if (score > best_score) {
             best_score = score;
             best = i;
@@ -203,10 +228,32 @@ static uint32_t locate_rendezvous_weighted(const struct cw_profile_map *map, con
     return best;
 }
 
+static uint32_t locate_rendezvous_weighted(const struct cw_profile_map *map, const void *key,
+                                           size_t len)
+{
+    uint64_t hash;
+    return hash_key(map, key, len, &hash) ? best_weighted(map, hash) : CW_NO_NODE;
+}
+
+static void locate_rendezvous_weighted_hashes(const struct cw_profile_map *map,
+                                              const uint64_t *hashes, size_t count,
+                                              uint32_t *ret_nodes)
+{
+    for (size_t i = 0; i < count; i++)
+        ret_nodes[i] = best_weighted(map, hashes[i]);
+}
+
 /* ---- the engines ----------------------------------------------------------------------------- */
 
-/* Servers of equal share, or of one that only counting keys can tell. */
-static int build_equal(struct cw_profile_map *map, struct cw_error *error)
+static void take_hash(struct cw_profile_map *map, legacy_hash_fn *hash, uint64_t seed)
+{
+    map->hash = hash;
+    map->seed = seed;
+    map->needs_key = *map->options.salt != 0;
+}
+
+/* Servers of equal share. */
+static int share_equally(struct cw_profile_map *map, struct cw_error *error)
 {
     map->shares = memory_alloc(map->node_count, sizeof *map->shares);
     if (!map->shares)
@@ -216,6 +263,18 @@ static int build_equal(struct cw_profile_map *map, struct cw_error *error)
     return map->node_count < 1u << 23
                ? CW_OK
                : error_set(error, CW_ETOO_MANY_NODES, "Ch3 numbers at most 2^23 servers");
+}
+
+static int build_ch3(struct cw_profile_map *map, struct cw_error *error)
+{
+    take_hash(map, legacy_murmur64a, FURC_SEED);
+    return share_equally(map, error);
+}
+
+static int build_crc32(struct cw_profile_map *map, struct cw_error *error)
+{
+    take_hash(map, crc32_31_bits, 0);
+    return share_equally(map, error);
 }
 
 static int build_nothing(struct cw_profile_map *map, struct cw_error *error)
@@ -231,6 +290,7 @@ static int build_hashes(struct cw_profile_map *map, struct cw_error *error)
     for (uint32_t i = 0; i < map->node_count; i++)
         hashes[i] = legacy_murmur64a(map->nodes[i].name, strlen(map->nodes[i].name), FURC_SEED);
     map->state = hashes;
+    take_hash(map, legacy_murmur64a, POINT_SEED);
     return CW_OK;
 }
 
@@ -244,12 +304,16 @@ static size_t memory(const struct cw_profile_map *map)
     return map->state ? map->node_count * sizeof(uint64_t) : 0;
 }
 
-#define ENGINE(name, build_, locate_)                                                              \
-    const struct profile_engine profile_engine_##name = {                                          \
-        .build = build_, .release = release, .locate = locate_, .memory = memory}
+#define ENGINE(name, build_, locate_, locate_hashes_)                                              \
+    const struct profile_engine profile_engine_##name = {.build = build_,                          \
+                                                         .release = release,                       \
+                                                         .locate = locate_,                        \
+                                                         .locate_hashes = locate_hashes_,          \
+                                                         .memory = memory}
 
-ENGINE(ch3, build_equal, locate_ch3);
-ENGINE(ch3_weighted, build_nothing, locate_ch3_weighted);
-ENGINE(mcrouter_crc32, build_equal, locate_crc32);
-ENGINE(mcrouter_rendezvous, build_hashes, locate_rendezvous);
-ENGINE(mcrouter_rendezvous_weighted, build_hashes, locate_rendezvous_weighted);
+ENGINE(ch3, build_ch3, locate_ch3, locate_ch3_hashes);
+ENGINE(ch3_weighted, build_nothing, locate_ch3_weighted, NULL);
+ENGINE(mcrouter_crc32, build_crc32, locate_crc32, locate_crc32_hashes);
+ENGINE(mcrouter_rendezvous, build_hashes, locate_rendezvous, locate_rendezvous_hashes);
+ENGINE(mcrouter_rendezvous_weighted, build_hashes, locate_rendezvous_weighted,
+       locate_rendezvous_weighted_hashes);

@@ -9,7 +9,7 @@
 #define SERVERS .key = KEY_MCROUTER, .socket_port = ""
 #define KEY_LIMIT                                                                                  \
     "Only the part of a key before |#| is hashed (by its documents; not run). Keys of more than "  \
-    "4000 bytes have no place; mcrouter refuses them. "
+    "4000 bytes may have no place; mcrouter refuses them. "
 
 static const struct profile rows[] = {
     {
