@@ -22,31 +22,48 @@ static void on_interrupt(int number)
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
+/* What a person is shown as the state: none is reached while the nodes are looked at. */
+static const char *state_word(const json_t *transition)
+{
+    const char *state = apply_text(transition, "state");
+    if (!json_is_true(json_object_get(transition, "is_running")))
+        return state;
+    if (strcmp(apply_text(transition, "outcome"), "paused") == 0)
+        return "paused";
+    return strcmp(state, "stable") == 0 ? "checking" : state;
+}
+
+/* The time left comes first: it is the last that may be cut off at the edge of a terminal. */
 void apply_append_progress(const json_t *transition, bool has_state, struct buffer *out)
 {
     const json_t *progress = json_object_get(transition, "progress");
     uint64_t left = apply_number(transition, "seconds_left");
     uint64_t p99 = apply_number(transition, "p99_us");
     if (has_state)
-        buffer_printf(out, "%s, %.0f %%, ", apply_text(transition, "state"),
+        buffer_printf(out, "%s, %.0f %%, ", state_word(transition),
                       apply_real(transition, "part") * 100);
+    if (left)
+        buffer_printf(out, "%" PRIu64 ":%02" PRIu64 " left, ", left / 60, left % 60);
+    buffer_printf(out, "%.0f keys/s, ", apply_real(transition, "keys_per_second"));
     buffer_printf(out, "%" PRIu64 " keys, ", apply_number(progress, "keys_copied"));
     apply_append_bytes(out, apply_number(progress, "bytes_copied"));
-    buffer_printf(out, ", %.0f keys/s", apply_real(transition, "keys_per_second"));
     if (p99)
         buffer_printf(out, ", p99 %.1f ms", (double)p99 / 1000);
-    if (left)
-        buffer_printf(out, ", %" PRIu64 ":%02" PRIu64 " left", left / 60, left % 60);
 }
 
 void apply_append_summary(const json_t *transition, struct buffer *out)
 {
     const char *what = apply_text(transition, "what");
+    bool is_refused = strcmp(apply_text(transition, "outcome"), "refused") == 0;
     uint64_t started = apply_number(transition, "started_ms");
     uint64_t ended = apply_number(json_object_get(transition, "reached"), "stable");
     uint64_t now = ended > started ? ended : apply_number(transition, "now_ms");
     buffer_printf(out, "%s: ", apply_text(transition, "outcome"));
     table_append_safe(out, what, strlen(what));
+    if (is_refused) {
+        buffer_append_text(out, "; nothing was begun\n");
+        return;
+    }
     buffer_printf(out, "; %" PRIu64 " keys (", apply_number(transition, "keys_moved"));
     apply_append_bytes(out, apply_number(transition, "bytes_moved"));
     buffer_append_text(out, ") moved in ");
@@ -69,7 +86,7 @@ struct watch {
 static void show_line(struct watch *watch, const json_t *transition)
 {
     struct buffer line = BUFFER_INIT;
-    const char *state = apply_text(transition, "state");
+    const char *state = state_word(transition);
     if (watch->rounds++ % LINE_EVERY != 0 && strcmp(state, watch->state) == 0)
         return;
     watch->rounds = 1;
@@ -88,11 +105,9 @@ static void show(struct watch *watch, const json_t *transition)
     }
     apply_append_progress(transition, false, &tail);
     buffer_append(&tail, "", 1);
-    progress_show_more(
-        &watch->progress,
-        json_is_true(json_object_get(transition, "is_paused")) ? "paused"
-                                                               : apply_text(transition, "state"),
-        (uint64_t)(apply_real(transition, "part") * PARTS), PARTS, buffer_bytes(&tail));
+    progress_show_more(&watch->progress, state_word(transition),
+                       (uint64_t)(apply_real(transition, "part") * PARTS), PARTS,
+                       buffer_bytes(&tail));
     buffer_release(&tail);
 }
 
@@ -119,6 +134,9 @@ static int ended(const json_t *transition)
     if (strcmp(apply_text(transition, "outcome"), "paused") == 0)
         return cli_fail("the transition is paused: %s\nWhen that is mended, `clockwise transition "
                         "resume` goes on; `clockwise transition cancel` gives it up.",
+                        note);
+    if (strcmp(apply_text(transition, "outcome"), "refused") == 0)
+        return cli_fail("the transition was refused, and nothing was begun%s%s", *note ? ": " : "",
                         note);
     return cli_fail("the transition was cancelled%s%s", *note ? ": " : "", note);
 }

@@ -9,8 +9,11 @@
 #include <unistd.h>
 
 enum {
+    WHAT_WIDTH = 24,
     BAR_WIDTH = 30,
-    BAR_LINE_WIDTH = 24 + 3 + BAR_WIDTH + 6,
+    SHORT_WHAT_WIDTH = 8, /* where words follow, so that 80 columns have room for them */
+    SHORT_BAR_WIDTH = 20,
+    SHORT_LINE_WIDTH = SHORT_WHAT_WIDTH + 3 + SHORT_BAR_WIDTH + 6,
     FIRST_NS = 500000000,
     STEP_NS = 100000000
 };
@@ -30,19 +33,21 @@ void progress_init(struct progress *progress, int file)
         .file = file, .is_on = isatty(file) && !is_dumb, .next_ns = now_ns() + FIRST_NS};
 }
 
-static void draw(int file, const char *what, uint64_t done, uint64_t total)
+static void draw(int file, const char *what, uint64_t done, uint64_t total, bool is_short)
 {
+    int width = is_short ? SHORT_BAR_WIDTH : BAR_WIDTH;
     char bar[BAR_WIDTH + 1];
     if (total == 0) {
         dprintf(file, "\r\033[K%s: %" PRIu64, what, done);
         return;
     }
     double part = done < total ? (double)done / (double)total : 1;
-    int filled = (int)(part * BAR_WIDTH);
-    for (int i = 0; i < BAR_WIDTH; i++)
+    int filled = (int)(part * width);
+    for (int i = 0; i < width; i++)
         bar[i] = i < filled ? '#' : '.';
-    bar[BAR_WIDTH] = 0;
-    dprintf(file, "\r\033[K%-24s [%s] %3.0f %%", what, bar, part * 100);
+    bar[width] = 0;
+    dprintf(file, "\r\033[K%-*s [%s] %3.0f %%", is_short ? SHORT_WHAT_WIDTH : WHAT_WIDTH, what, bar,
+            part * 100);
 }
 
 /* Where the terminal says nothing of its width, it is that of most. */
@@ -68,8 +73,8 @@ void progress_show_more(struct progress *progress, const char *what, uint64_t do
         return;
     progress->next_ns = now + STEP_NS;
     progress->is_drawn = true;
-    draw(progress->file, what, done, total);
-    int room = columns_of(progress->file) - BAR_LINE_WIDTH - 2;
+    draw(progress->file, what, done, total, *words != 0);
+    int room = columns_of(progress->file) - SHORT_LINE_WIDTH - 2;
     if (*words && room > 0)
         dprintf(progress->file, "  %.*s", room, words);
 }

@@ -35,11 +35,14 @@ static enum table_color color_of(const char *state)
                                           : TABLE_PLAIN;
 }
 
-static void add_entry(struct table *table, const json_t *entry)
+/* Who asked for what stands where a transition begins; its other lines have notes only, so that
+ * they fit a terminal. */
+static void add_entry(struct table *table, const json_t *entry, const json_t *before)
 {
     const char *state = apply_text(entry, "state"), *note = apply_text(entry, "note");
-    const char *what = apply_text(entry, "what");
     uint64_t id = apply_number(entry, "transition");
+    bool is_first = !before || apply_number(before, "transition") != id;
+    const char *what = is_first ? apply_text(entry, "what") : "";
     cell_time(table, apply_number(entry, "time_ms"));
     if (id)
         table_cellf(table, "%" PRIu64, id);
@@ -50,20 +53,25 @@ static void add_entry(struct table *table, const json_t *entry)
     table_cellf(table, "%" PRIu64, apply_number(entry, "keys"));
     cell_bytes(table, apply_number(entry, "bytes"));
     table_cellf(table, "%.1f ms", (double)apply_number(entry, "held_us") / 1000);
-    table_cell(table, apply_text(entry, "who"));
-    table_cellf(table, "%s%s%s", what, *what && *note ? ": " : "", note);
+    const char *who = is_first ? apply_text(entry, "who") : "";
+    table_cellf(table, "%s%s%s%s%s", what, *what && *note ? ": " : "", note,
+                *who ? ", asked by " : "", who);
 }
 
 static int print_table(const json_t *root)
 {
-    static const char *const titles[] = {"TIME",   ">TRANSITION", "STATE", ">GENERATION", ">KEYS",
-                                         ">BYTES", ">HELD",       "BY",    "WHAT",        NULL};
+    static const char *const titles[] = {"TIME",   ">ID",   "STATE", ">MAP", ">KEYS",
+                                         ">BYTES", ">HELD", "WHAT",  NULL};
     struct buffer out = BUFFER_INIT;
     struct table table;
     size_t i;
-    const json_t *entry;
+    const json_t *entry, *before = NULL;
     table_init(&table, titles, table_wants_color(STDOUT_FILENO));
-    json_array_foreach(json_object_get(root, "entries"), i, entry) add_entry(&table, entry);
+    json_array_foreach(json_object_get(root, "entries"), i, entry)
+    {
+        add_entry(&table, entry, before);
+        before = entry;
+    }
     table_print(&table, "", &out);
     table_release(&table);
     return cli_print(&out);

@@ -158,8 +158,9 @@ static void page_transition(const struct asking *asking)
 {
     struct mover_report report;
     if (!mover_read(asking->on->mover, asking->pool, &report)) {
-        answer_refuse(asking->answer, 404, "this pool never had a transition",
-                      "start one with `clockwise apply` or `clockwise node`");
+        answer_refuse(asking->answer, 404,
+                      "this pool had no transition since the router was started",
+                      "`clockwise status --history` tells of those before");
         return;
     }
     answer_json(asking->answer, 200, change_transition_json(asking->pool_name, &report));

@@ -189,6 +189,8 @@ const char *change_outcome(const struct mover_report *report)
         return info->is_paused ? "paused" : "running";
     if (info->reached_ms[TRANSITION_ABORTING])
         return "cancelled";
+    if (info->id && !info->reached_ms[TRANSITION_STABLE])
+        return "refused"; /* before it was stored: nothing was begun */
     return info->id ? "done" : "none";
 }
 
@@ -203,6 +205,12 @@ static double part_done(const struct mover_report *report)
         return 0;
     double part = (double)progress->keys_scanned / (double)progress->keys_expected;
     return part < 1 ? part : 1;
+}
+
+/* Unknown while what was copied is removed again: that is not measured. */
+static uint64_t seconds_left(const struct mover_report *report)
+{
+    return report->info.state == TRANSITION_ABORTING ? 0 : report->seconds_left;
 }
 
 static json_t *reached_json(const struct transition_info *info)
@@ -262,7 +270,7 @@ json_t *change_transition_json(const char *pool, const struct mover_report *repo
     json_t *more = json_pack(
         "{s:o, s:o, s:f, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "started_ms",
         number(report->started_ms), "now_ms", number(report->now_ms), "part", part_done(report),
-        "keys_per_second", report->keys_per_second, "seconds_left", number(report->seconds_left),
+        "keys_per_second", report->keys_per_second, "seconds_left", number(seconds_left(report)),
         "keys_moved", number(info->keys_moved), "bytes_moved", number(info->bytes_moved), "hold_us",
         number(report->hold_us ? report->hold_us : info->held_us), "reached", reached_json(info),
         "progress", progress_json(&report->progress), "throttle", throttle_json(report), "writes",

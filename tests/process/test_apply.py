@@ -169,10 +169,10 @@ class RefusedByARouter(ProcessTest):
     def test_the_history_begins_with_the_pool(self):
         self.start_clockwise(self.config)
         text = self.clockwise_output('status', '--history', '--admin', self.admin)
-        self.assertIn('GENERATION', text.splitlines()[0])
+        self.assertIn(' MAP ', text.splitlines()[0])
         result = self.run_clockwise('transition', 'status', '--admin', self.admin)
         self.assertEqual(result.returncode, 1)
-        self.assertIn('this pool never had a transition', result.stderr)
+        self.assertIn('this pool had no transition since the router was started', result.stderr)
 
 
 if __name__ == '__main__':

@@ -173,7 +173,7 @@ class NodeCommands(ProcessTest):
                          'done: add d; 1234 keys (3.0 MB) moved in 2.5 s; writes were held for '
                          '1.3 ms at most; generation 5')
         self.assertEqual(result.stderr.splitlines(), [
-            f'{state}, 50 %, 600 keys, 1.0 KB, 250 keys/s, 1:01 left'
+            f'{state}, 50 %, 1:01 left, 250 keys/s, 600 keys, 1.0 KB'
             for state in ('tracking', 'switched')])
 
     def test_no_wait_ends_at_once(self):
@@ -203,6 +203,13 @@ class NodeCommands(ProcessTest):
         cancelled = transition('cancelled', 'stable', note='asked by me')
         router = self.play(GET_transition=[(200, cancelled)])
         self.assert_fails(self.run_with(router, *ADD, '--yes'), 1, 'cancelled: asked by me')
+
+    def test_a_refused_transition_is_a_failure(self):
+        router = self.play(GET_transition=[(200, transition('refused', 'stable'))])
+        self.assert_fails(self.run_with(router, 'transition', 'wait'), 1, 'refused, and nothing')
+        router = self.play(GET_transition=[(200, transition('refused', 'stable'))])
+        self.assertIn('refused: add d; nothing was begun\n',
+                      self.output_of(router, 'transition', 'status'))
 
     def test_ctrl_c_says_that_the_transition_goes_on(self):
         router = self.play(GET_transition=[(200, transition('running'))])
@@ -260,7 +267,8 @@ class NodeCommands(ProcessTest):
         router = self.play(GET_transition=[(200, transition('running'))] * 6 + [(200, DONE)])
         code, shown = self.type_in(router, (*ADD, '--yes'), '')
         self.assertEqual(code, 0, shown)
-        self.assertIn('[###############...............]  50 %  600 keys', shown)
+        self.assertIn('tracking [##########..........]  50 %  1:01 left, 250 keys/s, 600 keys, 1.0',
+                      shown)
 
     # ---- transition
 
@@ -298,7 +306,7 @@ class NodeCommands(ProcessTest):
                 'losses': {'count': 2, 'seen_ms': 5, 'node': 'a'}}
         router.status = 200, {'version': '1', 'pools': [pool]}
         text = self.output_of(router, 'status')
-        for words in ('  transition 7 paused: add d\n    tracking, 50 %, 600 keys,',
+        for words in ('  transition 7 paused: add d\n    paused, 50 %, 1:01 left,',
                       '\n    d is full; give it more memory\n',
                       "  node 'a' came back empty; 2 times nodes did: what it held is lost\n"):
             self.assertIn(words, text)
@@ -315,7 +323,7 @@ class NodeCommands(ProcessTest):
         router = self.play(GET_history=[(200, {'pool': 'main', 'entries': entries})])
         text = self.output_of(router, 'status', '--history')
         self.assertRegex(text, r'(?m)^2023-11-14 22:13:20Z +3  tracking +1 +5 +2\.0 KB +1\.5 ms  '
-                               r'me  add d: begun\\x0aanew$')
+                               r'add d: begun\\x0aanew, asked by me$')
         self.assertRegex(text, r'(?m)^1970-01-01 00:00:00Z +-  stable')
         self.assertEqual(json.loads(self.output_of(router, 'status', '--history', '--json')),
                          {'pool': 'main', 'entries': entries})
