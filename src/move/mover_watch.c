@@ -1,8 +1,9 @@
 /*
  * Nodes that came back without their data. Each node of a pool is asked now and then for its run id
- * and the number of its keys: one that was started anew since and has none where it had some has
- * lost them. Nothing is done about it but to say so, in the log and in the status: whoever runs the
- * fleet knows whether a cache may be cold or a backup must be restored.
+ * and the number of its keys: one that was started anew since and has none, or hardly any, where it
+ * had some has lost them: clients fill a cache again from its first moment on. Nothing is done
+ * about it but to say so, in the log and in the status: whoever runs the fleet knows whether a
+ * cache may be cold or a backup must be restored.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,9 @@
 
 #include "move/answer.h"
 #include "move/mover_internal.h"
+
+/* Fewer than this part of the keys that it had are what came since, not what was saved. */
+enum { HARDLY_ANY = 10 };
 
 /* ---- what is watched ------------------------------------------------------------------------- */
 
@@ -71,11 +75,12 @@ static void report_loss(struct watched *node)
     loss->seen_ms = io_wall_ms(mover->options.loop);
     snprintf(loss->node, sizeof loss->node, "%s", peer_id(node->peer));
     mutex_unlock(&mover->lock);
-    snprintf(line, sizeof line,
-             "event=node_lost_data pool=%s node=%s keys_before=%llu message=\"it was started anew "
-             "and has no keys: they are lost unless they are restored\"",
-             mover->options.pools[watch->pool].name, peer_id(node->peer),
-             (unsigned long long)node->before.key_count);
+    snprintf(
+        line, sizeof line,
+        "event=node_lost_data pool=%s node=%s keys_before=%llu keys=%llu message=\"it was started "
+        "anew without its keys: they are lost unless they are restored\"",
+        mover->options.pools[watch->pool].name, peer_id(node->peer),
+        (unsigned long long)node->before.key_count, (unsigned long long)node->now.key_count);
     if (mover->options.log)
         mover->options.log(2, line);
 }
@@ -87,8 +92,9 @@ static void on_size(void *context, const char *reply, size_t len)
     if (!answer_is_integer(reply, len, &count) || count < 0 || !node->now.run_id[0])
         return;
     node->now.key_count = (uint64_t)count;
+    uint64_t had = node->before.key_count, has = node->now.key_count;
     bool is_anew = node->before.run_id[0] && strcmp(node->before.run_id, node->now.run_id) != 0;
-    if (is_anew && node->before.key_count && !node->now.key_count)
+    if (is_anew && (has ? has < had / HARDLY_ANY : had > 0))
         report_loss(node);
     node->before = node->now;
 }

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <cmocka.h>
 
 #include "move/transition_world.h"
@@ -43,6 +44,44 @@ static void test_a_node_that_lost_its_data_is_named_once(void **state)
     world_end(&world);
 }
 
+static void set_keys(struct memory_node *node, int count)
+{
+    for (int i = 0; i < count; i++) {
+        char key[16];
+        int len = snprintf(key, sizeof key, "key:%d", i);
+        memory_set(node, (struct slice){key, (size_t)len}, (struct slice){"value", 5});
+    }
+}
+
+/* Clients do not wait for the next look at a node that is back. */
+static uint32_t losses_when_filled_again(int before, int after)
+{
+    struct world world;
+    struct mover_loss loss;
+    begin(&world);
+    struct memory_node *node = world.fixture.nodes[1];
+    set_keys(node, before);
+    io_sim_run(1000, NULL);
+    memory_node_crash(node, MEMORY_LOST);
+    io_sim_run(1500, NULL);
+    memory_node_restart(node);
+    set_keys(node, after);
+    io_sim_run(3000, NULL);
+    mover_read_loss(world.mover, 0, &loss);
+    world_end(&world);
+    return (uint32_t)loss.count;
+}
+
+static void test_a_node_that_is_filled_again_at_once_has_lost_its_data_too(void **state)
+{
+    assert_int_equal(losses_when_filled_again(100, 3), 1);
+}
+
+static void test_a_node_that_has_much_of_what_it_had_is_not_named(void **state)
+{
+    assert_int_equal(losses_when_filled_again(100, 50), 0);
+}
+
 static void test_a_node_that_kept_it_is_not(void **state)
 {
     struct world world;
@@ -65,6 +104,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_node_that_lost_its_data_is_named_once),
+        cmocka_unit_test(test_a_node_that_is_filled_again_at_once_has_lost_its_data_too),
+        cmocka_unit_test(test_a_node_that_has_much_of_what_it_had_is_not_named),
         cmocka_unit_test(test_a_node_that_kept_it_is_not),
         cmocka_unit_test(test_a_node_that_never_had_any_is_not),
     };
