@@ -135,8 +135,8 @@ static void read_eject(struct reading *reading)
 {
     if (read_bool(reading))
         remark(reading, IMPORT_NOTE,
-               "clockwise never gives a failed node's keys to others: they fail fast, with an "
-               "error that names the node, until it answers again; nothing is placed anew");
+               "unless on_node_down says otherwise, a failed node's keys fail fast, with an error "
+               "that names the node, until it answers again; nothing is placed anew");
 }
 
 static void read_preconnect(struct reading *reading)

@@ -21,7 +21,8 @@ alpha:
    - 127.0.0.1:6380:2 second
    - 127.0.0.1:6379:1 first
 """
-EJECT = "{}:5: option 'auto_eject_hosts': clockwise never gives a failed node's keys to others"
+EJECT = ("{}:5: option 'auto_eject_hosts': unless on_node_down says otherwise, a failed node's "
+         "keys fail fast")
 SAMPLES = {
     'nutcracker': NUTCRACKER,
     'haproxy': 'backend b\n  balance uri\n  server s 10.0.0.1:80\n',
