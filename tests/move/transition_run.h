@@ -234,8 +234,10 @@ static void fault(struct run *run)
     }
     static const char *const writes[] = {"INCR", "RPUSH", "HINCRBY", "SET"};
     int favoured = run->options->favoured;
+    /* A full disk keeps transitions from getting anywhere: not while one fault is looked for. */
+    uint32_t count = favoured >= 0 ? FAULT_FULL : FAULT_COUNT;
     int fault = favoured >= 0 && chance(run, 500) ? favoured
-                                                  : (int)random_below(&run->random, FAULT_COUNT);
+                                                  : (int)random_below(&run->random, count);
     switch ((enum fault)fault) {
     case FAULT_KILL: kill_router(run); break;
     case FAULT_CRASH: crash(run, node); break;
