@@ -163,7 +163,7 @@ static void twemproxy_sorts_by_length_and_libmemcached_takes_the_order_of_calls(
 /* Keys that libmemcached and a relative place differently over n equal servers. */
 static unsigned count_different(const char *relative, size_t n)
 {
-    static char addresses[64][32];
+    static char addresses[64][48];
     struct cw_profile_node nodes[64];
     for (size_t i = 0; i < n; i++) {
         snprintf(addresses[i], sizeof addresses[i], "10.0.1.%zu:11211", i + 1);
