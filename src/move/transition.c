@@ -127,7 +127,7 @@ static void reset(struct transition *transition)
     transition->progress = (struct move_progress){0};
     transition->counters = (struct move_counters){0};
     transition->epoch = transition->round = transition->void_count = 0;
-    transition->backoff_ms = 0;
+    transition->backoff_ms = transition->frozen_ns = 0;
     transition->freeze = FREEZE_NONE;
     transition->started_ms = io_wall_ms(transition->options->loop);
     throttle_init(&transition->throttle, &transition->info.throttle, now);

@@ -57,7 +57,8 @@ static int use_ends(struct transition *transition)
         uint32_t number = cw_map_find_node(to, node->id);
         if (number == CW_NO_NODE || transition_is_same_node(node, cw_map_node(to, number)))
             continue;
-        transition->from_ends[i].is_used = true;
+        /* Nothing is asked of a server whose data the new one has: as a rule it is dead. */
+        transition->from_ends[i].is_used = !transition->info.no_copy;
         transition->to_ends[number].is_used = true;
     }
     struct transition_end *dead = find_end(transition->from_ends, from, transition->info.dead_id);

@@ -93,6 +93,23 @@ static bool targets_are_empty(struct transition *transition, char *ret_problem)
     return true;
 }
 
+/* A server that is said to have the data already, and has none, would be every key's loss. */
+static bool targets_have_data(struct transition *transition, char *ret_problem)
+{
+    const struct cw_map *to = transition->info.to;
+    for (uint32_t i = 0; transition->info.no_copy && i < cw_map_node_count(to); i++) {
+        const struct transition_end *end = &transition->to_ends[i];
+        if (!end->is_used || end->facts.key_count > 0)
+            continue;
+        snprintf(ret_problem, MOVE_PROBLEM_SIZE,
+                 "node '%s' (%s) is empty, so it cannot have the data already; leave --no-copy out "
+                 "to have them copied, or give the node up if they are lost (clockwise node dead)",
+                 cw_map_node(to, i)->id, cw_map_node(to, i)->address);
+        return false;
+    }
+    return true;
+}
+
 static bool check(struct transition *transition, char *ret_problem)
 {
     uint32_t from_count = cw_map_node_count(transition->info.from);
@@ -171,7 +188,8 @@ static void not_stored(struct transition *transition)
 static void decide(struct transition *transition)
 {
     char problem[MOVE_PROBLEM_SIZE] = "";
-    bool fits = check(transition, problem) && targets_are_empty(transition, problem);
+    bool fits = check(transition, problem) && targets_are_empty(transition, problem) &&
+                targets_have_data(transition, problem);
     if (transition->is_probe) {
         answer_estimate(transition, problem);
     } else if (!fits) {

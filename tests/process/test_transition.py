@@ -186,6 +186,28 @@ class Changes(Fleet):
         self.servers['cache-3'] = new
         self.finish('replace', began, ended)
 
+    def test_a_promoted_replica_takes_a_dead_servers_place(self):
+        self.start_fleet()
+        self.fill(300)
+        replica, empty = self.start_redis('replica'), self.start_redis('empty')
+        old = self.servers['cache-1']
+        with old.client() as client, replica.client() as copy:
+            count = client.call('DBSIZE')
+            copy.call('REPLICAOF', '127.0.0.1', old.port)
+            wait_for(lambda: copy.call('DBSIZE') == count, 'the replica to have everything', 60)
+            old.kill()
+            copy.call('REPLICAOF', 'NO', 'ONE')
+        arguments = 'node', 'replace', 'cache-1', '--no-copy', '--yes', '--admin', self.admin
+        refused = self.run_clockwise(*arguments, f'127.0.0.1:{empty.port}', seconds=END_SECONDS)
+        self.assertEqual(refused.returncode, 1, refused.stdout)
+        self.assertIn('is empty, so it cannot have the data already', refused.stderr)
+        self.command(*arguments[:-2], f'127.0.0.1:{replica.port}')
+        self.assertEqual(self.status()['hold_us'], 0)  # there was no freeze
+        self.servers['cache-1'] = replica
+        self.assertEqual(list(self.check_places().values()).count('cache-1'), count)
+        with self.router.client() as client:
+            self.check_cold(client)
+
 
 class Stopping(Fleet):
     """A slow transition is looked at, paused, resumed, cancelled."""
