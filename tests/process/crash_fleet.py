@@ -27,6 +27,9 @@ class CrashFleet(Fleet):
         self.config.update(more or {})
         self.start_router()
         self.fill(COLD_KEYS)
+        self.start_load()
+
+    def start_load(self):
         self.load = Load(self.router.port, self.cold_count, writers=WRITERS)
 
     # ---- the router ------------------------------------------------------------------------------
@@ -113,7 +116,7 @@ class CrashFleet(Fleet):
         places = self.check_places()
         self.assertFalse(self.is_running())
         self.assertEqual(self.stored(), before)
-        if self.fourth not in self.servers.values():
+        if self.fourth and self.fourth not in self.servers.values():
             with self.fourth.client() as client:
                 self.assertEqual(client.call('DBSIZE'), 0)
         counted = sum(count for count in load.model.values() if count)

@@ -156,6 +156,8 @@ class Load:
             self.pipes.append(ours)
 
     def stop(self):
+        if self.stop_event.is_set():
+            return self
         self.stop_event.set()
         results = [pipe.recv() for pipe in self.pipes]
         for process in self.processes:

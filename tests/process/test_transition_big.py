@@ -1,0 +1,163 @@
+#!/usr/bin/python3
+"""A large hash moves while its fields are written: every field is right afterwards, and no command
+of the move was one that takes a server the longer the larger the value is.
+
+CW_BIG_FIELDS says how many fields (the recorded run: 1000000). What SLOWLOG has of more than 10 ms
+is printed, and with CW_BIG_STRICT=1 there must be nothing: on a busy machine its clock includes what
+other processes did.
+
+covers: move/copy_big, move/copy_big_job, move/copy_big_types, move/drain_elements
+covers: move/transition_big, router/big_keys
+"""
+import multiprocessing
+import os
+import random
+import time
+import unittest
+
+from crash_fleet import CrashFleet
+from resp import Client
+
+FIELDS = int(os.environ.get('CW_BIG_FIELDS', '60000'))
+IS_STRICT = bool(os.environ.get('CW_BIG_STRICT'))
+WRITERS = 2
+KEY = 'large'
+WHOLE = (b'dump', b'restore', b'del', b'hgetall', b'hkeys', b'hvals', b'copy', b'migrate')
+LOGGED_US, SLOW_US = 200, 10000
+
+
+class FieldWriter:
+    """Writes fields of its own and knows what they hold."""
+
+    def __init__(self, number, port):
+        self.number, self.random = number, random.Random(number)
+        self.fields = {}  # what it wrote
+        self.writes = 0
+        self.client = Client(port, timeout=60)
+
+    def step(self):
+        number = self.random.randrange(FIELDS // WRITERS + 500) * WRITERS + self.number
+        value = self.fields.get(number, number if number < FIELDS else None)
+        kind = self.random.randrange(4)
+        if kind < 2:
+            after = wanted = (value or 0) + 1
+            command = 'HINCRBY', KEY, f'f{number}', 1
+        elif kind == 2:
+            after, wanted = 7, int(value is None)
+            command = 'HSET', KEY, f'f{number}', 7
+        else:
+            after, wanted = None, int(value is not None)
+            command = 'HDEL', KEY, f'f{number}'
+        reply = self.client.call(*command)
+        self.fields[number] = after
+        self.writes += 1
+        if reply != wanted:
+            raise AssertionError(f'{command}: {reply} instead of {wanted}')
+
+
+def work(number, port, stop, pipe):
+    problem = None
+    writer = FieldWriter(number, port)
+    try:
+        while not stop.is_set():
+            writer.step()
+    except Exception as error:  # whatever it is, the test must hear of it
+        problem = repr(error)
+    writer.client.close()
+    pipe.send((writer.fields, problem, writer.writes))
+
+
+class ALargeHash(CrashFleet):
+    def tearDown(self):
+        for process in self.writers:
+            process.kill()
+            process.join()
+        super().tearDown()
+
+    def fill(self, _):
+        """Nothing but the hash."""
+        with self.router.client() as client:
+            client.pipeline(('HSET', KEY, *(word for i in range(first, min(first + 500, FIELDS))
+                                            for word in (f'f{i}', i)))
+                            for first in range(0, FIELDS, 500))
+            self.assertEqual(client.call('HLEN', KEY), FIELDS)
+
+    def start_load(self):
+        context = multiprocessing.get_context('fork')
+        self.stop_writers, self.writers, self.pipes = context.Event(), [], []
+        for number in range(WRITERS):
+            ours, theirs = context.Pipe(duplex=False)
+            self.writers.append(context.Process(
+                target=work, args=(number, self.router.port, self.stop_writers, theirs)))
+            self.writers[-1].start()
+            self.pipes.append(ours)
+
+    def log_commands(self):
+        """SLOWLOG with far less than such a command takes with such a key."""
+        for server in (*self.servers.values(), self.fourth):
+            with server.client() as client:
+                client.call('CONFIG', 'SET', 'slowlog-log-slower-than', LOGGED_US)
+                client.call('CONFIG', 'SET', 'slowlog-max-len', 1000000)
+                client.call('SLOWLOG', 'RESET')
+
+    def check_commands(self):
+        """Nothing took the hash as a whole. Returns (node, ms, command) of what was slow."""
+        slow = []
+        for server in (*self.servers.values(), self.fourth):
+            with server.client() as client:
+                entries = client.call('SLOWLOG', 'GET', -1)
+            for _, _, took_us, command, *_ in entries:
+                is_whole = command[0].lower() in WHOLE and command[1].endswith(KEY.encode())
+                self.assertFalse(is_whole, f'{server.name}: {command[:3]}')
+                if took_us >= SLOW_US:
+                    slow.append((server.name, took_us / 1000, command[:3]))
+        return slow
+
+    def check_fields(self):
+        self.stop_writers.set()
+        expected, writes = {f'f{i}'.encode(): i for i in range(FIELDS)}, 0
+        for pipe in self.pipes:
+            fields, problem, count = pipe.recv()
+            self.assertIsNone(problem)
+            expected.update((f'f{number}'.encode(), value) for number, value in fields.items())
+            writes += count
+        found, cursor = {}, b'0'
+        with self.router.client() as client:
+            while True:
+                cursor, page = client.call('HSCAN', KEY, cursor, 'COUNT', 1000)
+                found.update(zip(page[::2], map(int, page[1::2])))
+                if cursor == b'0':
+                    break
+        wrong = [(field, found.get(field), value) for field, value in expected.items()
+                 if found.get(field) != value]
+        self.assertEqual(wrong[:10], [])
+        self.assertEqual(len(found), sum(value is not None for value in expected.values()))
+        return writes
+
+    def test_it_moves_while_it_is_written(self):
+        self.start_fleet()
+        owner = self.located([KEY])[KEY]
+        self.log_commands()
+        began = time.monotonic()
+        self.command('node', 'replace', owner, f'127.0.0.1:{self.fourth.port}', '--yes')
+        ended = time.monotonic()
+        slow = self.check_commands()
+        report = self.status()
+        with self.servers[owner].client() as client:
+            self.assertEqual(client.call('DBSIZE'), 0)
+        self.servers[owner] = self.fourth
+        writes = self.check_fields()
+        self.assertEqual(list(self.check_places()), [KEY.encode()])
+        progress = report['progress']
+        self.assertGreater(progress['big_keys'], 0)
+        print(f'\n{FIELDS} fields, {ended - began:.1f} s, {progress["chunks"]} chunks, hold '
+              f'{report["hold_us"] / 1000:.1f} ms, {writes} counted writes, none lost; '
+              f'{len(slow)} commands over 10 ms')
+        for node, ms, command in slow:
+            print(f'  {node}: {ms:.1f} ms {command}')
+        if IS_STRICT:
+            self.assertEqual(slow, [])
+
+
+if __name__ == '__main__':
+    unittest.main()
