@@ -47,19 +47,30 @@ static bool connect_node(struct watched *node, const struct cw_node *described)
     return peer_create(watch->mover->options.loop, &options, &node->peer) == 0;
 }
 
+/* What was known of a node under the map before. */
+static void remember(struct watched *node, const struct watch *old, const struct cw_node *described)
+{
+    uint32_t number = old->map ? cw_map_find_node(old->map, described->id) : CW_NO_NODE;
+    if (number < old->count && transition_is_same_node(described, cw_map_node(old->map, number)))
+        node->before = old->nodes[number].before;
+}
+
 /* Without memory nothing is watched; it is tried again with the next map. */
 static void watch_map(struct watch *watch, struct cw_map *map)
 {
     uint32_t count = cw_map_node_count(map);
-    watch_release(watch);
+    struct watch old = *watch;
+    watch->count = 0;
     watch->map = cw_map_ref(map);
     watch->nodes = calloc(count, sizeof *watch->nodes);
     for (uint32_t i = 0; watch->nodes && i < count; i++) {
         watch->nodes[i].watch = watch;
         if (!connect_node(&watch->nodes[i], cw_map_node(map, i)))
-            return;
+            break;
+        remember(&watch->nodes[i], &old, cw_map_node(map, i));
         watch->count++;
     }
+    watch_release(&old);
 }
 
 /* ---- asking ---------------------------------------------------------------------------------- */
