@@ -126,7 +126,7 @@ static void reset(struct transition *transition)
     transition->wants_cancel = transition->is_compared = false;
     transition->progress = (struct move_progress){0};
     transition->counters = (struct move_counters){0};
-    transition->epoch = transition->round = transition->void_count = 0;
+    transition->epoch = transition->round = transition->void_count = transition->big_rounds = 0;
     transition->backoff_ms = transition->frozen_ns = 0;
     transition->freeze = FREEZE_NONE;
     transition->started_ms = io_wall_ms(transition->options->loop);
@@ -191,7 +191,7 @@ void transition_begin_anew(struct transition *transition, const char *why)
         transition->void_count = 0;
     }
     transition->info.attempt++;
-    transition->epoch = transition->round = 0;
+    transition->epoch = transition->round = transition->big_rounds = 0;
     transition->is_compared = transition->move.is_urgent = false;
     __atomic_store_n(&transition->counters.marks_failed, 0, __ATOMIC_RELAXED);
     transition->progress = (struct move_progress){0};

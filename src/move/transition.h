@@ -24,6 +24,7 @@
 enum {
     VOID_MAX = 5,           /* begun anew so often by itself; then a person has to look */
     ROUNDS_THROTTLED = 3,   /* rounds of catching up at the throttle's pace; then at full speed */
+    BIG_ROUNDS_MAX = 3,     /* rounds of large keys in a row; then they are copied while frozen */
     ESTIMATE_SAMPLE = 1000, /* keys looked at on each source */
     RETRY_FIRST_MS = 250,
     RETRY_MAX_MS = 10000,
@@ -56,6 +57,7 @@ enum freeze {
     FREEZE_NONE,
     FREEZE_ACK,    /* the workers have not all acknowledged it */
     FREEZE_DRAIN,  /* the last marks are being copied */
+    FREEZE_BIG,    /* large keys that were written as a whole again and again are being copied */
     FREEZE_VERIFY, /* what was copied last is compared */
     FREEZE_SWITCH, /* the switch is being stored: no way back now */
 };
@@ -114,6 +116,8 @@ struct transition {
     struct big_found found;
     size_t big_next; /* of those found: the next to copy, by big_job */
     struct job *big_job;
+    transition_step big_then;
+    uint32_t big_rounds; /* in a row, in each of which large keys had been written as a whole */
     uint32_t epoch, round, void_count;
     char dirty_set[MOVE_PREFIX_SIZE];  /* of `epoch` */
     char closed_set[MOVE_PREFIX_SIZE]; /* of the epoch before: being drained */
@@ -227,6 +231,13 @@ void step_switched(struct transition *transition);
 void step_abort(struct transition *transition);
 /* Publishes the big keys that were found and copies them; then step_rotate(). */
 void step_big(struct transition *transition);
+/* Whether copying the large keys that were found while writes go on leads nowhere: they are written
+ * as a whole in every round, as a list is that is pushed to all the time. */
+bool transition_is_chasing(const struct transition *transition);
+/* Copies what was found while nothing is written. */
+void transition_copy_found(struct transition *transition, transition_step then);
+/* Gives that up, and says of which keys. */
+void transition_give_up_found(struct transition *transition);
 
 /* mover.c: makes what is known visible to other threads. */
 void mover_publish(struct transition *transition);

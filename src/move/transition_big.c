@@ -3,12 +3,14 @@
  * the next dirty set: from then on single elements of them are marked. The set before is drained
  * first, for its marks of whole big keys would only have them copied twice; then they are copied,
  * one after the other, and the rounds go on. A key that stands in the list already and was found
- * again was written as a whole: it is copied once more.
+ * again was written as a whole: it is copied once more. One that is written as a whole all the time
+ * would be copied for ever: after some rounds such keys are left for the freeze, within its budget.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "move/refusal.h"
 #include "move/transition.h"
 
 static void copy_next(struct transition *transition);
@@ -25,7 +27,7 @@ static void all_copied(struct transition *transition)
 {
     key_list_clear(&transition->found.keys);
     buffer_clear(&transition->found.sources);
-    step_rotate(transition);
+    transition->big_then(transition);
 }
 
 static void on_copied(void *context, const struct job_end *end)
@@ -35,7 +37,7 @@ static void on_copied(void *context, const struct job_end *end)
     if (end->result == JOB_DONE) {
         transition->big_next++;
         copy_next(transition);
-    } else if (end->result == JOB_FAILED) {
+    } else if (end->result == JOB_FAILED && transition->freeze == FREEZE_NONE) {
         transition_trouble(transition, end->problem, copy_next);
     } else {
         transition->outcome = *end;
@@ -85,11 +87,41 @@ static void drained_before(struct transition *transition)
 {
     if (!transition_went_well(transition))
         return;
-    transition->big_next = 0;
-    if (all_are_listed(transition))
-        copy_next(transition);
-    else
+    if (!all_are_listed(transition)) {
         step_big(transition);
+        return;
+    }
+    transition->big_rounds++;
+    transition_copy_found(transition, step_rotate);
+}
+
+void transition_copy_found(struct transition *transition, transition_step then)
+{
+    transition->big_then = then;
+    transition->big_next = 0;
+    copy_next(transition);
+}
+
+bool transition_is_chasing(const struct transition *transition)
+{
+    return transition->big_rounds >= BIG_ROUNDS_MAX;
+}
+
+void transition_give_up_found(struct transition *transition)
+{
+    char problem[MOVE_PROBLEM_SIZE], shown[64];
+    size_t index = transition->big_next < key_list_count(&transition->found.keys)
+                       ? transition->big_next
+                       : 0;
+    job_stop(&transition->big_job);
+    io_timer_stop(transition->timer);
+    transition->timer_then = NULL;
+    transition->big_rounds = 0;
+    snprintf(problem, sizeof problem,
+             "key '%s' is large and written as a whole all the time, and takes longer to copy than "
+             "writes may wait; it is tried again: write less to it, or make it smaller",
+             refusal_printable(key_list_at(&transition->found.keys, index), shown, sizeof shown));
+    transition_note(transition, problem);
 }
 
 static void published(struct transition *transition)

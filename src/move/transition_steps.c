@@ -468,7 +468,11 @@ void step_drained(struct transition *transition)
     if (!transition_went_well(transition))
         return;
     mover_publish(transition);
-    if (transition_has_found(transition))
+    bool has_found = transition_has_found(transition);
+    bool is_left = transition_is_chasing(transition) && is_few && !transition->info.is_paused;
+    if (!has_found)
+        transition->big_rounds = 0;
+    if (has_found && !is_left)
         step_big(transition);
     else if (transition->info.is_paused)
         transition_later(transition, PAUSED_POLL_MS, step_rotate);

@@ -71,7 +71,10 @@ void step_unfreeze(struct transition *transition)
     transition->freeze = FREEZE_NONE;
     transition->info.state = TRANSITION_TRACKING;
     io_timer_stop(transition->budget);
-    transition_note(transition, "the freeze took too long, so writes go on; it is tried again");
+    if (freeze == FREEZE_BIG)
+        transition_give_up_found(transition);
+    else
+        transition_note(transition, "the freeze took too long, so writes go on; it is tried again");
     if (freeze == FREEZE_DRAIN) {
         transition_tell_workers(transition, MOVE_TRACKING, NULL);
         return;
@@ -79,7 +82,9 @@ void step_unfreeze(struct transition *transition)
     transition->run++; /* the freeze's acknowledgement is not waited for any more */
     transition_stop_jobs(transition);
     transition_tell_workers(transition, MOVE_TRACKING,
-                            freeze == FREEZE_ACK ? step_drain : step_rotate);
+                            freeze == FREEZE_ACK   ? step_drain
+                            : freeze == FREEZE_BIG ? step_big
+                                                   : step_rotate);
 }
 
 /* How far the freeze is, for whoever wonders what takes its time. */
@@ -127,6 +132,16 @@ static bool add_differing(struct transition *transition)
     return true;
 }
 
+static void verify_last(struct transition *transition)
+{
+    if (!add_differing(transition)) {
+        transition_begin_anew(transition, "out of memory");
+        return;
+    }
+    transition->freeze = FREEZE_VERIFY;
+    transition_run_jobs(transition, &verify_sources, verified);
+}
+
 static void drained_last(struct transition *transition)
 {
     log_freeze(transition, "drained");
@@ -134,15 +149,15 @@ static void drained_last(struct transition *transition)
         step_drained(transition);
     } else if (transition->outcome.result != JOB_DONE) {
         transition_begin_anew(transition, transition->outcome.problem);
-    } else if (transition_has_found(transition)) { /* a key grew large: copied while writes go on */
+    } else if (!transition_has_found(transition)) {
+        verify_last(transition);
+    } else if (transition_is_chasing(transition)) {
+        transition->freeze = FREEZE_BIG;
+        transition_copy_found(transition, verify_last);
+    } else { /* a key grew large: copied while writes go on */
         transition->freeze = FREEZE_NONE;
         io_timer_stop(transition->budget);
         transition_tell_workers(transition, MOVE_TRACKING, step_big);
-    } else if (!add_differing(transition)) {
-        transition_begin_anew(transition, "out of memory");
-    } else {
-        transition->freeze = FREEZE_VERIFY;
-        transition_run_jobs(transition, &verify_sources, verified);
     }
 }
 

@@ -3,8 +3,8 @@
 of the move was one that takes a server the longer the larger the value is.
 
 CW_BIG_FIELDS says how many fields (the recorded run: 1000000). What SLOWLOG has of more than 10 ms
-is printed, and with CW_BIG_STRICT=1 there must be nothing: on a busy machine its clock includes what
-other processes did.
+is printed, and with CW_BIG_STRICT=1 there must be nothing: on a busy machine its clock includes
+what other processes did.
 
 covers: move/copy_big, move/copy_big_job, move/copy_big_types, move/drain_elements
 covers: move/transition_big, router/big_keys
