@@ -20,6 +20,7 @@ from resp import Client
 
 FIELDS = int(os.environ.get('CW_BIG_FIELDS', '60000'))
 IS_STRICT = bool(os.environ.get('CW_BIG_STRICT'))
+LIST_LENGTH = 12000
 WRITERS = 2
 KEY = 'large'
 WHOLE = (b'dump', b'restore', b'del', b'hgetall', b'hkeys', b'hvals', b'copy', b'migrate')
@@ -67,13 +68,71 @@ def work(number, port, stop, pipe):
     pipe.send((writer.fields, problem, writer.writes))
 
 
-class ALargeHash(CrashFleet):
+def push(port, stop, pipe):
+    """Writes a list as a whole, as often as it can: it is as long as what was acknowledged."""
+    problem, length = None, LIST_LENGTH
+    try:
+        with Client(port, timeout=60) as client:
+            while not stop.is_set():
+                length += 1
+                if client.call('RPUSH', KEY, length) != length:
+                    raise AssertionError(f'not {length} elements')
+    except Exception as error:
+        problem = repr(error)
+    pipe.send((length, problem))
+
+
+class ALargeKey(CrashFleet):
     def tearDown(self):
         for process in self.writers:
             process.kill()
             process.join()
         super().tearDown()
 
+    def start_writers(self, function, arguments):
+        context = multiprocessing.get_context('fork')
+        self.stop_writers, self.writers, self.pipes = context.Event(), [], []
+        for more in arguments:
+            ours, theirs = context.Pipe(duplex=False)
+            self.writers.append(context.Process(
+                target=function, args=(*more, self.router.port, self.stop_writers, theirs)))
+            self.writers[-1].start()
+            self.pipes.append(ours)
+
+    def replace_owner(self):
+        """Everything of the node that owns the key moves to the fourth server."""
+        owner = self.located([KEY])[KEY]
+        self.command('node', 'replace', owner, f'127.0.0.1:{self.fourth.port}', '--yes')
+        with self.servers[owner].client() as client:
+            self.assertEqual(client.call('DBSIZE'), 0)
+        self.servers[owner] = self.fourth
+        return self.status()
+
+
+class AList(ALargeKey):
+    def fill(self, _):
+        with self.router.client() as client:
+            client.pipeline(('RPUSH', KEY, *range(first + 1, first + 501))
+                            for first in range(0, LIST_LENGTH, 500))
+
+    def start_load(self):
+        self.start_writers(push, [()])
+
+    def test_it_moves_although_it_is_pushed_to_all_the_time(self):
+        self.start_fleet()
+        report = self.replace_owner()
+        self.stop_writers.set()
+        length, problem = self.pipes[0].recv()
+        self.assertIsNone(problem)
+        with self.router.client() as client:
+            self.assertEqual(client.call('LRANGE', KEY, 0, -1),
+                             [str(number + 1).encode() for number in range(length)])
+        self.assertEqual(list(self.check_places()), [KEY.encode()])
+        print(f'\na list of {length} elements, {length - LIST_LENGTH} pushed meanwhile, hold '
+              f'{report["hold_us"] / 1000:.1f} ms')
+
+
+class ALargeHash(ALargeKey):
     def fill(self, _):
         """Nothing but the hash."""
         with self.router.client() as client:
@@ -83,27 +142,20 @@ class ALargeHash(CrashFleet):
             self.assertEqual(client.call('HLEN', KEY), FIELDS)
 
     def start_load(self):
-        context = multiprocessing.get_context('fork')
-        self.stop_writers, self.writers, self.pipes = context.Event(), [], []
-        for number in range(WRITERS):
-            ours, theirs = context.Pipe(duplex=False)
-            self.writers.append(context.Process(
-                target=work, args=(number, self.router.port, self.stop_writers, theirs)))
-            self.writers[-1].start()
-            self.pipes.append(ours)
+        self.start_writers(work, [(number,) for number in range(WRITERS)])
 
-    def log_commands(self):
+    def log_commands(self, servers):
         """SLOWLOG with far less than such a command takes with such a key."""
-        for server in (*self.servers.values(), self.fourth):
+        for server in servers:
             with server.client() as client:
                 client.call('CONFIG', 'SET', 'slowlog-log-slower-than', LOGGED_US)
                 client.call('CONFIG', 'SET', 'slowlog-max-len', 1000000)
                 client.call('SLOWLOG', 'RESET')
 
-    def check_commands(self):
+    def check_commands(self, servers):
         """Nothing took the hash as a whole. Returns (node, ms, command) of what was slow."""
         slow = []
-        for server in (*self.servers.values(), self.fourth):
+        for server in servers:
             with server.client() as client:
                 entries = client.call('SLOWLOG', 'GET', -1)
             for _, _, took_us, command, *_ in entries:
@@ -136,16 +188,12 @@ class ALargeHash(CrashFleet):
 
     def test_it_moves_while_it_is_written(self):
         self.start_fleet()
-        owner = self.located([KEY])[KEY]
-        self.log_commands()
+        servers = [*self.servers.values(), self.fourth]
+        self.log_commands(servers)
         began = time.monotonic()
-        self.command('node', 'replace', owner, f'127.0.0.1:{self.fourth.port}', '--yes')
+        report = self.replace_owner()
         ended = time.monotonic()
-        slow = self.check_commands()
-        report = self.status()
-        with self.servers[owner].client() as client:
-            self.assertEqual(client.call('DBSIZE'), 0)
-        self.servers[owner] = self.fourth
+        slow = self.check_commands(servers)
         writes = self.check_fields()
         self.assertEqual(list(self.check_places()), [KEY.encode()])
         progress = report['progress']
