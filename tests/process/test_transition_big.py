@@ -20,7 +20,7 @@ from resp import Client
 
 FIELDS = int(os.environ.get('CW_BIG_FIELDS', '60000'))
 IS_STRICT = bool(os.environ.get('CW_BIG_STRICT'))
-LIST_LENGTH = 12000
+LIST_LENGTH, PUSHERS = 12000, 4
 WRITERS = 2
 KEY = 'large'
 WHOLE = (b'dump', b'restore', b'del', b'hgetall', b'hkeys', b'hvals', b'copy', b'migrate')
@@ -68,18 +68,17 @@ def work(number, port, stop, pipe):
     pipe.send((writer.fields, problem, writer.writes))
 
 
-def push(port, stop, pipe):
-    """Writes a list as a whole, as often as it can: it is as long as what was acknowledged."""
-    problem, length = None, LIST_LENGTH
+def push(number, port, stop, pipe):
+    """Writes a list as a whole, as often as it can: sends how many elements were acknowledged."""
+    problem, count = None, 0
     try:
         with Client(port, timeout=60) as client:
             while not stop.is_set():
-                length += 1
-                if client.call('RPUSH', KEY, length) != length:
-                    raise AssertionError(f'not {length} elements')
+                client.call('RPUSH', KEY, *(f'{number}:{count + i}' for i in range(2)))
+                count += 2
     except Exception as error:
         problem = repr(error)
-    pipe.send((length, problem))
+    pipe.send((count, problem))
 
 
 class ALargeKey(CrashFleet):
@@ -112,24 +111,30 @@ class ALargeKey(CrashFleet):
 class AList(ALargeKey):
     def fill(self, _):
         with self.router.client() as client:
-            client.pipeline(('RPUSH', KEY, *range(first + 1, first + 501))
+            client.pipeline(('RPUSH', KEY, *(f'old:{first + i}' for i in range(500)))
                             for first in range(0, LIST_LENGTH, 500))
 
     def start_load(self):
-        self.start_writers(push, [()])
+        self.start_writers(push, [(number,) for number in range(PUSHERS)])
 
     def test_it_moves_although_it_is_pushed_to_all_the_time(self):
         self.start_fleet()
         report = self.replace_owner()
         self.stop_writers.set()
-        length, problem = self.pipes[0].recv()
-        self.assertIsNone(problem)
+        counts = {b'old': LIST_LENGTH}
+        for number, pipe in enumerate(self.pipes):
+            counts[str(number).encode()], problem = pipe.recv()
+            self.assertIsNone(problem)
+        found = {pusher: [] for pusher in counts}
         with self.router.client() as client:
-            self.assertEqual(client.call('LRANGE', KEY, 0, -1),
-                             [str(number + 1).encode() for number in range(length)])
+            for element in client.call('LRANGE', KEY, 0, -1):
+                pusher, number = element.split(b':')
+                found[pusher].append(int(number))
+        for pusher, count in counts.items():
+            self.assertEqual(found[pusher], list(range(count)))
         self.assertEqual(list(self.check_places()), [KEY.encode()])
-        print(f'\na list of {length} elements, {length - LIST_LENGTH} pushed meanwhile, hold '
-              f'{report["hold_us"] / 1000:.1f} ms')
+        print(f'\na list of {LIST_LENGTH} elements, {sum(counts.values()) - LIST_LENGTH} pushed '
+              f'meanwhile, hold {report["hold_us"] / 1000:.1f} ms')
 
 
 class ALargeHash(ALargeKey):
