@@ -19,7 +19,8 @@ class Embedded(CrashFleet):
 
     def start_pool(self, **options):
         self.admin = f'127.0.0.1:{free_port()}'
-        self.config = embedded_config(self.path('data'), ('n-1', 'n-2', 'n-3'), **options)
+        self.config = embedded_config(self.path('data'), ('n-1', 'n-2', 'n-3'), timeout='20s',
+                                      **options)
         self.config['admin'] = self.admin
         self.start_router()
         self.cold_count = COLD_KEYS
