@@ -162,7 +162,7 @@ static void directives_are_checked_as_nutcracker_checks_them(void **state)
 static void what_does_not_move_keys_is_a_note(void **state)
 {
     static const char *const notes[][2] = {
-        {"auto_eject_hosts: true", "f:4: option 'auto_eject_hosts': clockwise never gives"},
+        {"auto_eject_hosts: true", "f:4: option 'auto_eject_hosts': unless on_node_down says"},
         {"backlog: 512", "option 'backlog': not carried over"},
         {"client_connections: 5", "option 'client_connections'"},
         {"tcpkeepalive: true", "option 'tcpkeepalive'"},
