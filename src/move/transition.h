@@ -212,6 +212,9 @@ void transition_look(struct transition *transition, transition_step then);
 /* True when no connection of an earlier mover can do anything any more; else that is seen to, and
  * then comes. */
 bool transition_fence(struct transition *transition, transition_step then);
+/* Removes from the targets what was copied, and from the sources their dirty sets. */
+void transition_clear_targets(struct transition *transition, transition_step then);
+void transition_clear_marks(struct transition *transition, transition_step then);
 /* Makes the next epoch's dirty set on all sources; the one before becomes the closed one once the
  * workers use the new. */
 void transition_open_next_set(struct transition *transition, transition_step then);

@@ -242,6 +242,16 @@ static const struct node_jobs fence_targets = {"fencing", true, true, fence_targ
 static const struct node_jobs purge_targets = {"clearing", true, true, purge_target};
 static const struct node_jobs purge_sources = {"clearing the marks of", false, true, purge_marks};
 
+void transition_clear_targets(struct transition *transition, transition_step then)
+{
+    transition_run_jobs(transition, &purge_targets, then);
+}
+
+void transition_clear_marks(struct transition *transition, transition_step then)
+{
+    transition_run_jobs(transition, &purge_sources, then);
+}
+
 static void track(struct transition *transition);
 
 /* A paused transition waits before it asks anything of the nodes. */
@@ -264,7 +274,7 @@ static void purged_targets(struct transition *transition)
     if (!transition_went_well(transition))
         return;
     if (transition->info.attempt > 1)
-        transition_run_jobs(transition, &purge_sources, purged_marks);
+        transition_clear_marks(transition, purged_marks);
     else
         track_unless_paused(transition);
 }
@@ -274,7 +284,7 @@ static void prepared(struct transition *transition)
     if (transition->info.no_copy)
         step_switch(transition);
     else
-        transition_run_jobs(transition, &purge_targets, purged_targets);
+        transition_clear_targets(transition, purged_targets);
 }
 
 static void fenced(struct transition *transition)

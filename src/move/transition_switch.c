@@ -302,21 +302,6 @@ void step_switched(struct transition *transition)
 
 /* ---- ABORTING -------------------------------------------------------------------------------- */
 
-static struct job *clear_target(struct transition *transition, uint32_t node, job_done done,
-                                void *context)
-{
-    return job_purge(&transition->move, PURGE_ARRIVED, node, false, done, context);
-}
-
-static struct job *clear_marks(struct transition *transition, uint32_t node, job_done done,
-                               void *context)
-{
-    return job_purge(&transition->move, PURGE_MARKS, node, false, done, context);
-}
-
-static const struct node_jobs clear_targets = {"clearing", true, true, clear_target};
-static const struct node_jobs clear_sources = {"clearing the marks of", false, true, clear_marks};
-
 static void cleared_marks(struct transition *transition)
 {
     if (transition->outcome.result != JOB_DONE)
@@ -328,14 +313,14 @@ static void cleared_targets(struct transition *transition)
 {
     if (transition->outcome.result != JOB_DONE)
         transition_note(transition, transition->outcome.problem);
-    transition_run_jobs(transition, &clear_sources, cleared_marks);
+    transition_clear_marks(transition, cleared_marks);
 }
 
 static void stored_abort(struct transition *transition)
 {
     if (!transition_fence(transition, stored_abort))
         return;
-    transition_run_jobs(transition, &clear_targets, cleared_targets);
+    transition_clear_targets(transition, cleared_targets);
 }
 
 static void back_to_old(struct transition *transition)
