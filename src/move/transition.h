@@ -2,8 +2,13 @@
  * One pool's transition, as the files of the mover share it. All of it lives on the mover's loop.
  *
  * transition.c: beginning, beginning anew, pausing, cancelling, ending;
- * transition_steps.c: the steps up to TRACKING; transition_big.c: large keys between two rounds;
- * transition_switch.c: the steps from FROZEN to STABLE, and the way back;
+ * the steps in their order (the protocol and its reasons: docs/transitions.md):
+ *   transition_look.c     nodes are looked at: a refusal leaves no trace
+ *   transition_prepare.c  PREPARED: targets are cleared, workers connect to new nodes
+ *   transition_track.c    TRACKING: everything is copied, then what was marked, round after round
+ *   transition_big.c      large keys between two rounds
+ *   transition_switch.c   FROZEN to STABLE, and the way back; until SWITCHED is stored the old
+ *                         owners have everything, so every trouble leads back and never forward
  * transition_jobs.c: a job on each of several nodes; transition_open.c: connections to the nodes;
  * transition_record.c: what is stored; transition_workers.c: what the workers are told;
  * transition_plan.c: whether a change is allowed, and the map it leads to;
@@ -207,6 +212,8 @@ void transition_stop_all(struct transition *transition);
 /* True when the jobs of a step went well; else what follows from it has been started. */
 bool transition_went_well(struct transition *transition);
 
+/* Whether what was looked at fits together; else a sentence. */
+bool transition_check(struct transition *transition, char ret_problem[static MOVE_PROBLEM_SIZE]);
 /* Looks at sources and targets. */
 void transition_look(struct transition *transition, transition_step then);
 /* True when no connection of an earlier mover can do anything any more; else that is seen to, and
@@ -224,6 +231,7 @@ bool transition_has_found(const struct transition *transition);
 
 void step_look(struct transition *transition);
 void step_prepare(struct transition *transition);
+void step_track(struct transition *transition);
 void step_rotate(struct transition *transition);
 void step_drain(struct transition *transition);
 void step_drained(struct transition *transition);

@@ -8,10 +8,11 @@
  *
  * CW_SIM_SEEDS says how many seeds, CW_SIM_FIRST the first, CW_SIM_LOG=1 shows what happens.
  *
- * covers: move/transition, move/transition_steps, move/transition_switch, move/transition_jobs
- * covers: move/transition_open, move/transition_record, move/transition_workers, move/mover
- * covers: move/transition_big, move/transition_plan, move/mover_copy, move/mover_observe,
- * move/fence
+ * covers: move/transition, move/transition_look, move/transition_prepare, move/transition_track
+ * covers: move/transition_switch, move/transition_jobs, move/transition_open
+ * covers: move/transition_record, move/transition_workers, move/mover
+ * covers: move/transition_big, move/transition_plan, move/mover_copy, move/mover_observe
+ * covers: move/fence
  */
 #include <setjmp.h>
 #include <stdarg.h>
