@@ -26,6 +26,11 @@ struct config_limits {
     int64_t node_queue, half_request_ms, idle_ms;
 };
 
+/* What all transitions may do together. */
+struct config_move {
+    int64_t transitions, keys_per_second, bytes_per_second, in_flight;
+};
+
 struct config_node {
     const struct yaml_node *yaml; /* where it stands in the file */
     const char *id, *address, *zone;
@@ -76,6 +81,7 @@ struct config {
     const char *data_dir, *admin, *map_store_file, *map_store_etcd;
     int64_t workers, log_level;
     struct config_limits limits;
+    struct config_move move;
     struct config_pool *pools;
     size_t pool_count;
 };

@@ -27,6 +27,7 @@ static const struct section sections[] = {
 #define STRUCT_OF_TOP       struct config
 #define STRUCT_OF_LOG       struct config
 #define STRUCT_OF_LIMITS    struct config
+#define STRUCT_OF_MOVE      struct config
 #define STRUCT_OF_MAP_STORE struct config
 #define STRUCT_OF_POOL      struct config_pool
 #define STRUCT_OF_LISTEN    struct config_pool

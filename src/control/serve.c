@@ -160,12 +160,17 @@ static void end_node(void *context, uint32_t pool, const char *node_id)
 
 static int start_mover(struct serving *serving)
 {
+    const struct config_move *move = &serving->config->move;
     struct mover_options options = {
         .router = crew_router(serving->crew),
         .loop = serving->runner.loop,
         .store = serving->maps.store,
         .pools = serving->options.pools,
         .pool_count = serving->options.pool_count,
+        .transitions_max = (uint32_t)move->transitions,
+        .throttle = {.keys_per_second = (uint64_t)move->keys_per_second,
+                     .bytes_per_second = (uint64_t)move->bytes_per_second},
+        .in_flight_bytes = (uint64_t)move->in_flight,
         .log = log_line,
         .node_begin = begin_node,
         .node_end = end_node,

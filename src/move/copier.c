@@ -368,14 +368,16 @@ static void on_dump(void *context, const char *reply, size_t len)
 /* The next portion of the batch; what the one before it held is with the targets. */
 static void ask_dumps(struct copier_batch *batch)
 {
-    uint64_t bytes = 0;
+    uint64_t bytes = 0, portion = batch->copier->job->move->portion_bytes;
     struct peer *peer = batch->copier->peer;
+    if (!portion || portion > COPIER_PORTION_BYTES)
+        portion = COPIER_PORTION_BYTES;
     if (batch->at == batch->count) {
         batch_done(batch);
         return;
     }
     batch->next = ask_dumps;
-    for (; batch->at < batch->count && bytes < COPIER_PORTION_BYTES; batch->at++) {
+    for (; batch->at < batch->count && bytes < portion; batch->at++) {
         struct copier_key *key = &batch->keys[batch->at];
         struct slice expiry[] = {{"PEXPIRETIME", 11}, name_of(key)};
         struct slice dump[] = {{"DUMP", 4}, name_of(key)};

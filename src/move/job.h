@@ -59,6 +59,9 @@ struct move {
     uint32_t elements_max; /* a key with more is big, 0: MOVE_BIG_ELEMENTS; ... */
     uint64_t ask_bytes;    /* ... (unless 0) with less memory nobody asks how many it has */
     bool is_embedded;      /* small strings only: no MEMORY USAGE, nothing is big but values */
+    /* Of small keys' values, that a source is asked for at once; but one value may be more. 0:
+     * COPIER_PORTION_BYTES, which is the most. */
+    uint64_t portion_bytes;
     struct throttle *throttle;
     struct move_progress *progress;
     struct key_sample *samples; /* by source, of the keys that job_copy() met; may be NULL */

@@ -40,6 +40,46 @@ static void request_free(struct mover_request *request)
     free(request);
 }
 
+/* The pools whose keys move, as "'a', 'b'"; how many they are. */
+static uint32_t name_moving(const struct mover *mover, char *ret_names, size_t size)
+{
+    uint32_t count = 0;
+    size_t len = 0;
+    *ret_names = 0;
+    for (uint32_t i = 0; i < mover->options.pool_count; i++) {
+        if (!mover->pools[i].transition.is_running)
+            continue;
+        if (len < size)
+            len += (size_t)snprintf(ret_names + len, size - len, "%s'%.63s'", count ? ", " : "",
+                                    mover->options.pools[i].name);
+        count++;
+    }
+    return count;
+}
+
+/* A dead node, and a server that has the data already, must not wait for hours of copying. */
+static bool is_copying(const struct mover_change *change)
+{
+    return change->kind != TRANSITION_DEAD && !change->no_copy;
+}
+
+/* True when as many transitions run as may; then that was answered. */
+static bool refuse_one_more(const struct mover *mover, const struct mover_request *request)
+{
+    char names[200], text[MOVE_PROBLEM_SIZE];
+    uint32_t most = mover->options.transitions_max;
+    uint32_t count = name_moving(mover, names, sizeof names);
+    if (count < most || !is_copying(&request->change))
+        return false;
+    snprintf(text, sizeof text,
+             "keys of pool%s %s are being moved, and this router moves those of %u pool%s at a "
+             "time; wait for the end (clockwise transition wait), cancel it, or raise "
+             "move.transitions and start the router anew",
+             count == 1 ? "" : "s", names, most, most == 1 ? "" : "s");
+    request->answer(request->context, -EBUSY, text);
+    return true;
+}
+
 static void start(struct mover *mover, struct mover_request *request)
 {
     struct transition *transition = &mover->pools[request->change.pool].transition;
@@ -49,6 +89,8 @@ static void start(struct mover *mover, struct mover_request *request)
                         "it (clockwise transition status)");
         return;
     }
+    if (refuse_one_more(mover, request))
+        return;
     transition->answer = request->answer;
     transition->answer_context = request->context;
     transition_start(transition, &request->change);
@@ -256,6 +298,11 @@ void mover_read_loss(struct mover *mover, uint32_t pool, struct mover_loss *ret_
     mutex_unlock(&mover->lock);
 }
 
+struct throttle *mover_shared_throttle(struct mover *mover)
+{
+    return &mover->throttle;
+}
+
 /* ---- ticks ----------------------------------------------------------------------------------- */
 
 static void free_probes(struct mover *mover, bool all)
@@ -287,6 +334,10 @@ static void on_tick(void *context)
 
 static void set_defaults(struct mover_options *options)
 {
+    if (!options->transitions_max)
+        options->transitions_max = 1;
+    if (!options->in_flight_bytes)
+        options->in_flight_bytes = 64 << 20;
     if (!options->freeze_budget_ms)
         options->freeze_budget_ms = 200;
     if (!options->freeze_keys)
@@ -305,6 +356,7 @@ int mover_create(const struct mover_options *options, struct map_record *const *
         return -ENOMEM;
     mover->options = *options;
     set_defaults(&mover->options);
+    throttle_init(&mover->throttle, &options->throttle, io_now_ms(options->loop));
     mutex_init(&mover->lock);
     list_init(&mover->requests);
     list_init(&mover->probes);

@@ -32,6 +32,11 @@ struct mover_options {
     struct map_store *store;           /* NULL: nothing can be changed */
     const struct pool_settings *pools; /* those of the router */
     uint32_t pool_count;
+    uint32_t transitions_max; /* of all pools, at once; 0: 1. One more is refused, unless it copies
+                                 nothing; those that are stored go on however many they are */
+    struct throttle_settings throttle; /* of all transitions together, besides their own */
+    uint64_t in_flight_bytes;  /* values read and not written yet, of all transitions; but of each
+                                  source COPIER_BATCHES values may be; 0: 64 MB */
     uint64_t freeze_budget_ms; /* a freeze that takes longer goes back to tracking; 0: 200 */
     uint32_t freeze_keys;      /* freeze when fewer keys were dirty in the last round; 0: 200 */
     uint64_t settle_ms;        /* from the switch to the cleaning, so that targets have synced what

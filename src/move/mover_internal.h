@@ -52,6 +52,7 @@ struct mover_pool {
 
 struct mover {
     struct mover_options options;
+    struct throttle throttle; /* of all transitions together */
     struct io_timer *tick;
     struct mutex lock; /* guards the reports, the losses and the list of requests */
     struct mover_pool *pools;

@@ -95,7 +95,7 @@ void throttle_set(struct throttle *throttle, const struct throttle_settings *set
         throttle->bytes = 0;
 }
 
-uint64_t throttle_wait_ms(struct throttle *throttle, uint64_t now_ms)
+static uint64_t own_wait_ms(struct throttle *throttle, uint64_t now_ms)
 {
     fill(throttle, now_ms);
     if (throttle->is_paused)
@@ -108,8 +108,17 @@ uint64_t throttle_wait_ms(struct throttle *throttle, uint64_t now_ms)
     return longer < WAIT_MAX_MS ? (uint64_t)longer + 1 : WAIT_MAX_MS;
 }
 
+uint64_t throttle_wait_ms(struct throttle *throttle, uint64_t now_ms)
+{
+    uint64_t own = own_wait_ms(throttle, now_ms);
+    uint64_t shared = throttle->shared ? own_wait_ms(throttle->shared, now_ms) : 0;
+    return own > shared ? own : shared;
+}
+
 void throttle_take(struct throttle *throttle, uint64_t keys, uint64_t bytes)
 {
+    if (throttle->shared)
+        throttle_take(throttle->shared, keys, bytes);
     if (keys_rate(throttle) > 0)
         throttle->keys -= (double)keys;
     if (bytes_rate(throttle) > 0)

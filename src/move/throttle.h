@@ -26,13 +26,15 @@ struct throttle {
     uint64_t filled_ms;
     uint64_t before_p99_us, before_source_us; /* before the transition; 0: not known */
     uint64_t adjusted_ms;
+    struct throttle *shared; /* what is taken is taken there too; NULL: nothing is shared */
 };
 
+/* Shares with nobody. */
 void throttle_init(struct throttle *throttle, const struct throttle_settings *settings,
                    uint64_t now_ms);
 void throttle_set(struct throttle *throttle, const struct throttle_settings *settings);
 /* How long to wait, in ms, before the next batch may be sent (or before asking again: at most 100);
- * 0: now. */
+ * 0: now. The longer of its own and the shared one. */
 uint64_t throttle_wait_ms(struct throttle *throttle, uint64_t now_ms);
 /* Counts what was sent. */
 void throttle_take(struct throttle *throttle, uint64_t keys, uint64_t bytes);

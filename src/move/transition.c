@@ -131,6 +131,7 @@ static void reset(struct transition *transition)
     transition->freeze = FREEZE_NONE;
     transition->started_ms = io_wall_ms(transition->options->loop);
     throttle_init(&transition->throttle, &transition->info.throttle, now);
+    transition->throttle.shared = mover_shared_throttle(transition->mover);
 }
 
 void transition_start(struct transition *transition, const struct mover_change *change)

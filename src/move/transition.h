@@ -250,6 +250,8 @@ void transition_copy_found(struct transition *transition, transition_step then);
 /* Gives that up, and says of which keys. */
 void transition_give_up_found(struct transition *transition);
 
+/* mover.c: what all transitions together may move. */
+struct throttle *mover_shared_throttle(struct mover *mover);
 /* mover.c: makes what is known visible to other threads. */
 void mover_publish(struct transition *transition);
 

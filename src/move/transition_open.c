@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "move/copier.h"
 #include "move/transition.h"
 
 static struct transition_end *find_end(struct transition_end *ends, const struct cw_map *map,
@@ -209,6 +210,17 @@ static bool allocate(struct transition *transition)
     return fine && transition->bytes_in && transition->keys_in;
 }
 
+/* All sources are copied from at once, and other pools' transitions may run too. */
+static uint64_t portion_of(const struct transition *transition)
+{
+    uint64_t sources = 0;
+    for (uint32_t i = 0; i < cw_map_node_count(transition->move.from); i++)
+        sources += transition->from_ends[i].is_used;
+    uint64_t batches = sources * COPIER_BATCHES * transition->options->transitions_max;
+    uint64_t portion = batches ? transition->options->in_flight_bytes / batches : 0;
+    return portion ? portion : 1;
+}
+
 int transition_open(struct transition *transition, char ret_problem[static MOVE_PROBLEM_SIZE])
 {
     struct transition_info *info = &transition->info;
@@ -229,6 +241,7 @@ int transition_open(struct transition *transition, char ret_problem[static MOVE_
     snprintf(transition->peer_name, sizeof transition->peer_name, "clockwise-%s:%s",
              transition->is_probe ? "probe" : "mover", transition->settings->name);
     int status = use_ends(transition);
+    transition->move.portion_bytes = portion_of(transition);
     if (status == 0)
         status = begin_nodes(transition, ret_problem);
     if (status == 0)

@@ -213,6 +213,11 @@ static void test_many_large_values_are_dumped_in_portions(void **state)
     assert_in_range(dumped_max, 2, COPIER_PORTION_BYTES / 300000 + 1);
     assert_int_equal(memory_size(world.nodes[3]), 40);
     assert_int_equal(world_count_wrong(&world), 0);
+    /* Where many nodes are copied from each is asked for less, but always for a key. */
+    world.move.portion_bytes = dumped_max = 1;
+    world_copy_all(&world);
+    assert_int_equal(dumped_max, 1);
+    assert_int_equal(world_count_wrong(&world), 0);
     world_end(&world);
 }
 

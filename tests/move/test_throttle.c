@@ -46,6 +46,21 @@ static void test_bytes_go_at_the_rate_that_was_set(void **state)
     assert_in_range(send_for(&throttle, 0, 100000, 64, 1 << 20), 99, 102);
 }
 
+static void test_two_that_share_a_rate_have_it_together(void **state)
+{
+    (void)state;
+    struct throttle first, second, shared;
+    struct throttle_settings all = {.keys_per_second = 6400}, none = {0};
+    throttle_init(&shared, &all, 0);
+    throttle_init(&first, &none, 0);
+    throttle_init(&second, &none, 0);
+    first.shared = second.shared = &shared;
+    uint64_t batches = send_for(&first, 0, 5000, 64, 0) + send_for(&second, 5000, 5000, 64, 0);
+    assert_in_range(batches, 1000, 1020);
+    throttle_take(&first, 6400, 0);
+    assert_true(throttle_wait_ms(&second, 10000) > 0);
+}
+
 static void test_without_limits_nothing_waits(void **state)
 {
     (void)state;
@@ -213,6 +228,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_keys_go_at_the_rate_that_was_set),
         cmocka_unit_test(test_bytes_go_at_the_rate_that_was_set),
+        cmocka_unit_test(test_two_that_share_a_rate_have_it_together),
         cmocka_unit_test(test_without_limits_nothing_waits),
         cmocka_unit_test(test_what_was_not_sent_for_a_day_does_not_come_at_once),
         cmocka_unit_test(test_no_wait_is_longer_than_a_tenth_of_a_second),
