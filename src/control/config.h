@@ -23,7 +23,7 @@ struct yaml_tree;
 /* Members without a unit in their names are counts, bytes or choices; see options.def for each. */
 struct config_limits {
     int64_t clients, pipeline, client_memory, arguments, key, value, request, inline_len, reply;
-    int64_t node_queue, half_request_ms, idle_ms;
+    int64_t node_queue, own_connections, half_request_ms, idle_ms;
 };
 
 /* What all transitions may do together. */

@@ -194,6 +194,7 @@ static struct router_limits limits_of(const struct config_limits *limits)
         .client_memory_max = (size_t)limits->client_memory,
         .key_len_max = (uint32_t)limits->key,
         .node_queue_max = (uint32_t)limits->node_queue,
+        .own_links_max = (uint32_t)limits->own_connections,
         .reply_len_max = (size_t)limits->reply,
         .half_request_ms = (uint64_t)limits->half_request_ms,
         .idle_ms = (uint64_t)limits->idle_ms,

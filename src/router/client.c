@@ -161,11 +161,21 @@ static void stop_reading(struct client *client)
     io_watch_reading(client->conn, false);
 }
 
+bool client_is_alone(struct client *client)
+{
+    if (!client->first)
+        return true;
+    client->needs_alone = true;
+    stop_reading(client);
+    return false;
+}
+
 /* Reads on at the turn's end if there is room again. */
 static void resume_if_room(struct client *client)
 {
     if (client->stopped && !client->closing && has_room(client) &&
-        list_is_empty(&client->resumable) && list_is_empty(&client->in_held))
+        !(client->needs_alone && client->first) && list_is_empty(&client->resumable) &&
+        list_is_empty(&client->in_held))
         list_push_back(&client->worker->resumable, &client->resumable);
 }
 
@@ -324,10 +334,8 @@ static size_t cut_requests(struct client *client, const char *bytes, size_t len)
         bool has_to_wait = client->parser.arg_count > 0 &&
                            !dispatch(client, &client->parser, bytes + used);
         resp_request_reset(&client->parser);
-        if (has_to_wait) {
-            hold_client(client);
+        if (has_to_wait)
             return used;
-        }
         used += length;
     }
     return client->closing ? len : used;
@@ -389,7 +397,7 @@ void client_resume(struct client *client)
     list_remove(&client->resumable);
     if (!client->stopped || client->closing || !has_room(client))
         return;
-    client->stopped = false;
+    client->stopped = client->needs_alone = false;
     io_watch_reading(client->conn, true);
     if (client->in.len)
         take_bytes(client, (struct slice){buffer_bytes(&client->in), client->in.len});

@@ -4,6 +4,7 @@
  * else refused with an error that names two of the nodes. Nothing is ever silently misplaced.
  */
 #include "router/local.h"
+#include "router/moving.h"
 
 #include <stdio.h>
 
@@ -245,8 +246,10 @@ static bool dispatch_keyed(struct client *client, struct parsed *parsed)
         return true;
     }
     if (client->pool->phase == MOVE_FROZEN && (command->flags & COMMAND_WRITE) &&
-        hold_wanted(client->pool, parsed))
+        hold_wanted(client->pool, parsed)) {
+        hold_client(client);
         return false;
+    }
     if (parsed_key_count(parsed) > 1) {
         dispatch_many_keys(client, parsed);
     } else if (parsed->keys.count == 0) {

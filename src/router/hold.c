@@ -8,7 +8,7 @@
  * A client that leaves meanwhile is not noticed before it goes on, as with any client that is not
  * read from: what it asked for before it left is then still done.
  */
-#include "router/internal.h"
+#include "router/moving.h"
 
 bool hold_wanted(const struct pool *pool, const struct parsed *parsed)
 {

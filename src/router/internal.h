@@ -141,6 +141,8 @@ struct link {
     uint64_t retry_at_ms; /* CLOSED: not before; 0: as soon as there is need */
     uint64_t backoff_ms;
     bool blocked; /* the last write was short: wait for IO_WRITABLE */
+    bool is_own;  /* part of a struct own_link: is not opened again, and says nothing of the node */
+    bool is_spent; /* own, and it was closed */
     struct list dirty;
 };
 
@@ -152,7 +154,9 @@ struct node {
     bool is_awaited;    /* in the map to come only */
     struct link *links; /* connections of RESP2, then those of RESP3 */
     uint64_t requests, errors, timeouts, reconnects, bytes_in, bytes_out, last_answer_ms;
-    char why[96]; /* DOWN: what happened, for the error of its keys */
+    char why[96];                   /* DOWN: what happened, for the error of its keys */
+    struct list own_lent, own_idle; /* see own_link.h */
+    uint32_t own_lent_count, own_idle_count;
     struct list in_retired;
 };
 
@@ -174,6 +178,8 @@ void node_is_down(struct node *node, const char *why);
 void link_init(struct link *link, struct node *node, int protocol);
 /* Fails what is under way, closes, frees. */
 void link_fini(struct link *link);
+/* Closes it and fails what is under way, saying nothing of the node's health. */
+void link_abandon(struct link *link, const char *why);
 /* Looks at the link's deadlines; whether it needs another look. */
 bool link_tick(struct link *link);
 
@@ -355,6 +361,8 @@ struct client {
     char name[NAME_LEN_MAX + 1], lib_name[NAME_LEN_MAX + 1], lib_version[NAME_LEN_MAX + 1];
     const struct command *last_command;
     uint64_t hold_since_ns; /* while its next request waits for another state; else 0 */
+    struct own_link *own;   /* its requests to that node take it; NULL: the links of all clients */
+    bool needs_alone;       /* its next request waits until all before it are answered */
     struct list in_worker, dirty, resumable, partial, in_held;
 };
 
@@ -406,6 +414,10 @@ void client_replied(struct client *client);
 void client_error(struct client *client, const char *text);
 void client_errorf(struct client *client, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* Whether all that it asked for before is answered. If not, it is stopped until that is so and its
+ * next request is dispatched again: dispatch is to return that it has to wait. For requests that
+ * take another connection than those before them. */
+bool client_is_alone(struct client *client);
 /* Adds a request to the end of the queue. */
 void client_enqueue(struct client *client, struct request *request);
 /* Puts the client on the list of those that have output. */
@@ -439,49 +451,5 @@ static inline void down_prepare(struct request *request, const struct pool *pool
 void down_answer(struct worker *worker, struct request *request, int protocol, const char *error);
 /* The next node in a key's order that is not down; the owner itself if there is none. */
 uint32_t down_next_owner(const struct pool *pool, struct slice key, uint32_t owner);
-
-/* ---- keys that move ---------------------------------------------------------------------------
- */
-
-/* Whether a key that is on a node now will be on another, or have no place. Only while keys move.
- */
-static inline bool key_moves(const struct pool *pool, struct slice key, const struct node *owner)
-{
-    uint32_t next = cw_locate_key(pool->next.map, key.ptr, key.len);
-    return next == CW_NO_NODE || pool->next.nodes[next] != owner;
-}
-
-/* Whether a request with keys has to be marked: a write while the pool is tracked. */
-static inline bool is_tracked(const struct pool *pool, const struct command *command)
-{
-    return pool->phase == MOVE_TRACKING && (command->flags & COMMAND_WRITE);
-}
-
-/* Appends to the link's output the mark of those keys of a write that move: of the chain, or all
- * (NULL). *ret_mark is the request to be sent for it; NULL if none of them moves. False when memory
- * is out; then the output has to be cut back. */
-bool mark_append(struct link *link, const struct parsed *parsed, const struct key_chain *chain,
-                 struct request **ret_mark);
-void mark_answered(struct worker *worker, struct request *mark, const char *reply);
-
-/* Whether a write has to wait because one of its keys moves and the pool is frozen. */
-bool hold_wanted(const struct pool *pool, const struct parsed *parsed);
-/* Stops a client whose next request waits; it stays in client->in. */
-void hold_client(struct client *client);
-/* Lets all clients of a pool go on that wait. */
-void hold_end(struct pool *pool);
-
-/* Keys that begin with "\0cw:" are the router's own: dirty sets, and copies that are not whole. */
-static inline bool is_own_key(struct slice key)
-{
-    return key.len >= 4 && key.ptr[0] == '\0' && memcmp(key.ptr, "\0cw:", 4) == 0;
-}
-
-/* Appends a node's array of keys without those that clients must not see. False when it is no such
- * array or memory is out. The request was sent to that node. */
-bool shown_append_keys(struct buffer *out, const struct request *request, uint32_t node,
-                       struct slice array);
-/* Whether the reply is a key that clients must not see. */
-bool shown_is_hidden(const struct request *request, uint32_t node, struct slice reply);
 
 #endif

@@ -4,7 +4,7 @@
  * the oldest. A reply that does not come before its deadline, or a connection that breaks, fails
  * everything under way on this link and no more.
  */
-#include "router/internal.h"
+#include "router/own_link.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -103,6 +103,7 @@ static void link_close(struct link *link)
     buffer_release(&link->out);
     buffer_release(&link->in);
     link->state = LINK_CLOSED;
+    link->is_spent = link->is_own;
     link->blocked = false;
     link->greetings_waiting = 0;
     resp_scanner_init(&link->scanner);
@@ -130,10 +131,23 @@ static uint64_t next_backoff(struct link *link)
     return backoff - random_below(&link_worker(link)->random, backoff / 4 + 1);
 }
 
+void link_abandon(struct link *link, const char *why)
+{
+    char text[512];
+    snprintf(text, sizeof text, "NODEDOWN node '%s' (%s) %s", link->node->id, link->node->address,
+             why);
+    link_close(link);
+    fail_flight(link, text);
+}
+
 /* The node did not do what it should: it is DOWN, and asked again later. */
 static void link_failed(struct link *link, const char *why)
 {
     struct node *node = link->node;
+    if (link->is_own) {
+        link_abandon(link, why);
+        return;
+    }
     char text[512];
     snprintf(text, sizeof text, "NODEDOWN node '%s' (%s) %s", node->id, node->address, why);
     node_is_down(node, why);
@@ -157,10 +171,12 @@ static void link_break(struct link *link, const char *why)
         text, sizeof text,
         "NODEDOWN node '%s' (%s) %s before it answered; whether it did what was asked is unknown",
         node->id, node->address, why);
-    node->health = NODE_PROBING;
-    node->reconnects++;
     link_close(link);
-    if (!node->retired)
+    if (!link->is_own) {
+        node->health = NODE_PROBING;
+        node->reconnects++;
+    }
+    if (!link->is_own && !node->retired)
         link_open(link);
     fail_flight(link, text);
 }
@@ -203,6 +219,10 @@ static bool write_greeting(struct link *link, struct buffer *out)
         fine &= buffer_append_text(out, "*2\r\n$5\r\nHELLO\r\n$1\r\n3\r\n");
         link->greetings_waiting++;
     }
+    if (link->is_own) {
+        fine &= buffer_append_text(out, "*2\r\n$6\r\nCLIENT\r\n$2\r\nID\r\n");
+        link->greetings_waiting++;
+    }
     link->greetings_waiting++;
     return fine && buffer_append_text(out, "*1\r\n$4\r\nPING\r\n");
 }
@@ -235,6 +255,8 @@ static void greeted(struct link *link, const char *reply, size_t len)
         link_failed(link, why);
         return;
     }
+    if (link->is_own)
+        own_link_greeted(link, reply, len);
     if (--link->greetings_waiting == 0)
         link_ready(link);
 }
@@ -244,18 +266,27 @@ static void greeted(struct link *link, const char *reply, size_t len)
 
 void link_connect(struct link *link)
 {
-    if (link->state == LINK_CLOSED && link->node->health != NODE_DOWN)
+    if (link->state == LINK_CLOSED && link->node->health != NODE_DOWN && !link->is_spent)
         link_open(link);
+}
+
+/* Why a link that is not ready takes nothing. */
+static __attribute__((noinline)) void say_closed(const struct link *link, char *ret_text,
+                                                 size_t text_size)
+{
+    struct node *node = link->node;
+    node->errors++;
+    snprintf(ret_text, text_size, "NODEDOWN node '%s' (%s) %s", node->id, node->address,
+             node->health == NODE_DOWN ? node->why
+                                       : "closed the connection that this client had for itself");
 }
 
 bool link_accepts(struct link *link, uint32_t count, char *ret_text, size_t text_size)
 {
     struct node *node = link->node;
     link_connect(link);
-    if (link->state != LINK_READY && node->health == NODE_DOWN) {
-        node->errors++;
-        snprintf(ret_text, text_size, "NODEDOWN node '%s' (%s) %s", node->id, node->address,
-                 node->why);
+    if (link->state != LINK_READY && (node->health == NODE_DOWN || link->is_spent)) {
+        say_closed(link, ret_text, text_size);
         return false;
     }
     if (link->flight.count + count > link_worker(link)->limits->node_queue_max ||

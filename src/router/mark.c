@@ -7,7 +7,7 @@
  * A key that is known to be big is marked by the elements that the write names, if they can be told
  * from the request, so that one changed field does not copy a million again.
  */
-#include "router/internal.h"
+#include "router/moving.h"
 #include "wire/command_elements.h"
 
 #include <stdio.h>

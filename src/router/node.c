@@ -7,7 +7,7 @@
  * with an error that says which node and why; other nodes' keys are not touched, and nothing is
  * re-placed.
  */
-#include "router/internal.h"
+#include "router/own_link.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +25,8 @@ struct node *node_create(struct pool *pool, const struct cw_node *described)
         return NULL;
     node->pool = pool;
     node->health = NODE_PROBING;
+    list_init(&node->own_lent);
+    list_init(&node->own_idle);
     node->id = strdup(described->id);
     node->address = strdup(described->address ? described->address : "");
     node->links = calloc(link_count(node), sizeof *node->links);
@@ -49,6 +51,7 @@ void node_destroy(struct node **node_ptr)
     node->retired = true;
     for (uint32_t i = 0; i < link_count(node); i++)
         link_fini(&node->links[i]);
+    own_links_destroy(node);
     free(node->links);
     free(node->id);
     free(node->address);
@@ -60,7 +63,7 @@ bool node_tick(struct node *node)
     bool is_running = false;
     for (uint32_t i = 0; i < link_count(node); i++)
         is_running |= link_tick(&node->links[i]);
-    return is_running;
+    return own_links_tick(node) || is_running;
 }
 
 uint32_t node_in_flight(const struct node *node)
@@ -68,7 +71,7 @@ uint32_t node_in_flight(const struct node *node)
     uint32_t count = 0;
     for (uint32_t i = 0; i < link_count(node); i++)
         count += node->links[i].flight.count;
-    return count;
+    return count + own_links_in_flight(node);
 }
 
 void node_connect(struct node *node, bool with_resp3)
@@ -88,6 +91,8 @@ bool node_uses_resp3(const struct node *node)
 
 struct link *node_link(struct node *node, const struct client *client)
 {
+    if (__builtin_expect(client->own != NULL, 0) && client->own->link.node == node)
+        return &client->own->link;
     uint32_t connections = node->pool->settings->connections;
     uint32_t first = client->protocol == 3 ? connections : 0;
     /* All requests of a client take one link, so that they reach the node in their order. */
@@ -120,4 +125,5 @@ void node_is_down(struct node *node, const char *why)
     node->health = NODE_DOWN;
     if (!was_down)
         log_health(node, 2, "node_down");
+    own_links_fail(node, why);
 }

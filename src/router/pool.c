@@ -4,7 +4,7 @@
  * loop; nodes that are in both (same id and address) keep their connections and what is under way,
  * nodes that left finish what is under way and then go.
  */
-#include "router/internal.h"
+#include "router/moving.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -7,6 +7,7 @@
  * parts of a split: in_flight). It is returned when the second lets go.
  */
 #include "router/local.h"
+#include "router/moving.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -42,6 +42,8 @@ struct router_limits {
                                   over it that does not read its replies is closed */
     uint32_t key_len_max;      /* bytes */
     uint32_t node_queue_max;   /* requests under way on one connection to a node */
+    uint32_t own_links_max;    /* connections to one node, of one worker, that clients have for
+                                  themselves because they wait or have begun a transaction */
     size_t reply_len_max;      /* bytes of one reply of a node */
     uint64_t
         half_request_ms; /* a client that began a request and sends no more is closed; 0: never */

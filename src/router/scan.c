@@ -11,6 +11,7 @@
  * which tells n nodes in about 13000 / n generations from each other without fail.
  */
 #include "router/local.h"
+#include "router/moving.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
  * or keys that are gone, or that they can't read. A node's answer is judged by the map under which
  * it was asked.
  */
-#include "router/internal.h"
+#include "router/moving.h"
 
 static bool is_shown(const struct request *request, uint32_t node, struct slice key)
 {

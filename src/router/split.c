@@ -7,7 +7,7 @@
  * reply is its error although the others have done theirs. Commands that promise more (MSETNX) are
  * not split.
  */
-#include "router/internal.h"
+#include "router/moving.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -47,6 +47,7 @@ static const char full[] =
     "  inline: 1024\n"
     "  reply: 4kb\n"
     "  node_queue: 21\n"
+    "  own_connections: 22\n"
     "  half_request: 5s\n"
     "  idle: 1h\n"
     "pools:\n"
@@ -96,6 +97,7 @@ static void every_key_arrives_at_the_router(void **state)
     assert_int_equal(options.limits.request.inline_len_max, 1024);
     assert_int_equal(options.limits.reply_len_max, 4096);
     assert_int_equal(options.limits.node_queue_max, 21);
+    assert_int_equal(options.limits.own_links_max, 22);
     assert_int_equal(options.limits.half_request_ms, 5000);
     assert_int_equal(options.limits.idle_ms, 3600000);
     assert_int_equal(options.pool_count, 2);

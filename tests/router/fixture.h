@@ -32,6 +32,7 @@ static struct router_limits fixture_limits(void)
         .client_memory_max = 1 << 20,
         .key_len_max = 1024,
         .node_queue_max = 4096,
+        .own_links_max = 100,
         .reply_len_max = 1 << 20,
         .half_request_ms = 10000,
         .request = {.arg_count_max = 1024,
