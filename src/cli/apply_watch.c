@@ -54,16 +54,11 @@ void apply_append_progress(const json_t *transition, bool has_state, struct buff
 void apply_append_summary(const json_t *transition, struct buffer *out)
 {
     const char *what = apply_text(transition, "what");
-    bool is_refused = strcmp(apply_text(transition, "outcome"), "refused") == 0;
     uint64_t started = apply_number(transition, "started_ms");
     uint64_t ended = apply_number(json_object_get(transition, "reached"), "stable");
     uint64_t now = ended > started ? ended : apply_number(transition, "now_ms");
     buffer_printf(out, "%s: ", apply_text(transition, "outcome"));
     table_append_safe(out, what, strlen(what));
-    if (is_refused) {
-        buffer_append_text(out, "; nothing was begun\n");
-        return;
-    }
     buffer_printf(out, "; %" PRIu64 " keys (", apply_number(transition, "keys_moved"));
     apply_append_bytes(out, apply_number(transition, "bytes_moved"));
     buffer_append_text(out, ") moved in ");
@@ -134,9 +129,6 @@ static int ended(const json_t *transition)
     if (strcmp(apply_text(transition, "outcome"), "paused") == 0)
         return cli_fail("the transition is paused: %s\nWhen that is mended, `clockwise transition "
                         "resume` goes on; `clockwise transition cancel` gives it up.",
-                        note);
-    if (strcmp(apply_text(transition, "outcome"), "refused") == 0)
-        return cli_fail("the transition was refused, and nothing was begun%s%s", *note ? ": " : "",
                         note);
     return cli_fail("the transition was cancelled%s%s", *note ? ": " : "", note);
 }

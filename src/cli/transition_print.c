@@ -140,7 +140,9 @@ void transition_print(const json_t *transition, bool has_color, struct buffer *o
     print_text(transition, "doing", "doing", out);
     print_text(transition, "note", "note", out);
     print_text(transition, "asked by", "who", out);
-    print_work(transition, out);
-    print_throttle(transition, out);
+    if (json_object_get(transition, "progress"))
+        print_work(transition, out);
+    if (json_object_get(transition, "throttle"))
+        print_throttle(transition, out);
     print_reached(transition, out);
 }

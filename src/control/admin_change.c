@@ -8,6 +8,7 @@
 #include "base/suggest.h"
 #include "control/change_json.h"
 #include "control/journal.h"
+#include "control/last_transition.h"
 
 enum { POOLS_MAX = 256, HISTORY_MAX = 500 };
 
@@ -154,13 +155,30 @@ static void page_start(const struct asking *asking)
 
 /* ---- a transition that runs ------------------------------------------------------------------ */
 
+/* What this router did not do itself, the journal tells. */
+static void page_transition_before(const struct asking *asking)
+{
+    char problem[MAP_PROBLEM_SIZE] = "";
+    struct journal_entry *entries = NULL;
+    struct mover_report report;
+    size_t count = 0;
+    int status = journal_read(asking->on->journals, asking->pool_name, HISTORY_MAX, &entries,
+                              &count, problem);
+    if (status < 0)
+        answer_refuse_sentence(asking->answer, answer_code_of(status), problem);
+    else if (!last_transition(entries, count, &report))
+        answer_refuse(asking->answer, 404, "this pool had no transition yet",
+                      "`clockwise node` and `clockwise apply` begin one");
+    else
+        answer_json(asking->answer, 200, change_ended_json(asking->pool_name, &report));
+    free(entries);
+}
+
 static void page_transition(const struct asking *asking)
 {
     struct mover_report report;
     if (!mover_read(asking->on->mover, asking->pool, &report)) {
-        answer_refuse(asking->answer, 404,
-                      "this pool had no transition since the router was started",
-                      "`clockwise status --history` tells of those before");
+        page_transition_before(asking);
         return;
     }
     answer_json(asking->answer, 200, change_transition_json(asking->pool_name, &report));

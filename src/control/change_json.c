@@ -189,8 +189,6 @@ const char *change_outcome(const struct mover_report *report)
         return info->is_paused ? "paused" : "running";
     if (info->reached_ms[TRANSITION_ABORTING])
         return "cancelled";
-    if (info->id && !info->reached_ms[TRANSITION_STABLE])
-        return "refused"; /* before it was stored: nothing was begun */
     return info->id ? "done" : "none";
 }
 
@@ -280,6 +278,15 @@ json_t *change_transition_json(const char *pool, const struct mover_report *repo
     json_decref(more);
     json_object_set_new(root, "p99_us", number(report->p99_us));
     json_object_set_new(root, "before_p99_us", number(report->before_p99_us));
+    return root;
+}
+
+json_t *change_ended_json(const char *pool, const struct mover_report *report)
+{
+    json_t *root = change_transition_json(pool, report);
+    json_object_del(root, "progress");
+    json_object_del(root, "throttle");
+    json_object_del(root, "writes");
     return root;
 }
 

@@ -18,6 +18,10 @@ json_t *change_plan_json(const struct change_pool *pool, const struct change *ch
 /* A transition that runs, or the last one. */
 json_t *change_transition_json(const char *pool, const struct mover_report *report);
 
+/* One that this router did not carry out itself (last_transition()): without "progress", "throttle"
+ * and "writes", which nobody knows any more. */
+json_t *change_ended_json(const char *pool, const struct mover_report *report);
+
 /* The journal's entries, oldest first. */
 json_t *change_history_json(const char *pool, const struct journal_entry *entries, size_t count);
 

@@ -263,7 +263,7 @@ void mover_publish(struct transition *transition)
 {
     struct mover *mover = transition->mover;
     struct mover_report report;
-    if (transition->is_probe || !(transition->is_running || transition->has_ended))
+    if (transition->is_probe || !transition->is_stored)
         return;
     struct mover_pool *pool = &mover->pools[transition->pool];
     measure_rate(pool, io_now_ms(mover->options.loop));

@@ -92,7 +92,6 @@ void transition_refuse(struct transition *transition, int status, const char *wh
     if (estimated)
         estimated(transition->answer_context, status, why, NULL);
     transition_end(transition);
-    transition->has_ended = false;
 }
 
 static void fill_info(struct transition *transition, const struct mover_change *change,
@@ -123,6 +122,7 @@ static void reset(struct transition *transition)
 {
     uint64_t now = io_now_ms(transition->options->loop);
     transition->is_running = true;
+    transition->is_stored = false;
     transition->wants_cancel = transition->is_compared = false;
     transition->progress = (struct move_progress){0};
     transition->counters = (struct move_counters){0};
@@ -170,6 +170,7 @@ static void open_stored(struct transition *transition)
 void transition_resume_stored(struct transition *transition)
 {
     reset(transition);
+    transition->is_stored = true;
     transition->is_fenced = false;
     transition->throttle.is_paused = transition->info.is_paused;
     open_stored(transition);
@@ -268,7 +269,6 @@ void transition_end(struct transition *transition)
     transition_close(transition);
     transition_end_nodes(transition);
     transition->is_running = false;
-    transition->has_ended = transition->info.id > 0 && !transition->is_probe;
     mover_publish(transition);
 }
 

@@ -91,7 +91,7 @@ struct transition {
 
     /* What is asked, and by whom. */
     bool is_running, is_probe; /* a probe only estimates: nothing is stored, it has no pool */
-    bool has_ended;            /* info and progress are those of the last one */
+    bool is_stored; /* else it is only being looked at: what is reported is the one before */
     struct transition_info info;
     mover_answer answer;
     mover_estimated estimated;

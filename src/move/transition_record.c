@@ -59,6 +59,7 @@ static void on_put(void *context, int status, const char *problem)
     transition_step then = transition->put_then, failed = transition->put_failed;
     transition->is_putting = false;
     if (status == 0 || is_stored(transition)) {
+        transition->is_stored = true;
         transition->revision++;
         transition->backoff_ms = 0;
         status = 0;

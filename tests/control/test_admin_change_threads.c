@@ -1,7 +1,7 @@
 /*
  * The pages that change a fleet, over a mover that answers as it is told: at once, too late, or
  * never. It stands in for the real one, by its names.
- * covers: control/admin_change, control/admin_answer, control/change_wait
+ * covers: control/admin_change, control/admin_answer, control/change_wait, control/last_transition
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -262,6 +262,7 @@ static void a_transition_is_told_what_to_do(void **state)
     assert_int_equal(ask(stage, "POST", "/v1/pools/main/transition/throttle", "{\"kays\": 9}"),
                      422);
     assert_int_equal(ask(stage, "GET", "/v1/pools/main/transition", ""), 404);
+    assert_says(stage, "had no transition yet");
     stage->mover.has_transition = true;
     assert_int_equal(ask(stage, "GET", "/v1/pools/main/transition", ""), 200);
     assert_says(stage, "\"outcome\": \"running\"");
@@ -280,6 +281,27 @@ static void the_journal_is_the_history(void **state)
     assert_int_equal(ask(stage, "GET", "/v1/pools/main/history", ""), 200);
     assert_says(stage, "\"what\": \"drain a\"");
     assert_says(stage, "\"state\": \"tracking\"");
+}
+
+static void after_a_restart_the_journal_tells_of_the_last_transition(void **state)
+{
+    struct stage *stage = *state;
+    static const char *const states[] = {"prepared", "tracking", "aborting", "stable"};
+    char problem[MAP_PROBLEM_SIZE];
+    for (unsigned i = 0; i < 8; i++) {
+        struct journal_entry entry = {.time_ms = 1000 + i, .transition = 3 + i / 4, .keys = i};
+        snprintf(entry.state, sizeof entry.state, "%s", states[i % 4]);
+        snprintf(entry.kind, sizeof entry.kind, "change");
+        snprintf(entry.what, sizeof entry.what, "drain %u", i / 4);
+        assert_int_equal(journal_append(&stage->folder, "main", &entry, problem), 0);
+    }
+    assert_int_equal(ask(stage, "GET", "/v1/pools/main/transition", ""), 200);
+    assert_says(stage, "\"id\": 4");
+    assert_says(stage, "\"what\": \"drain 1\"");
+    assert_says(stage, "\"outcome\": \"cancelled\"");
+    assert_says(stage, "\"started_ms\": 1004");
+    assert_says(stage, "\"stable\": 1007");
+    assert_null(strstr(buffer_bytes(&stage->answer.body), "progress"));
 }
 
 static void an_answer_that_comes_too_late_harms_nobody(void **state)
@@ -330,6 +352,8 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(a_transition_is_told_what_to_do, setup, teardown),
         cmocka_unit_test_setup_teardown(the_journal_is_the_history, setup, teardown),
+        cmocka_unit_test_setup_teardown(after_a_restart_the_journal_tells_of_the_last_transition,
+                                        setup, teardown),
         cmocka_unit_test_setup_teardown(an_answer_that_comes_too_late_harms_nobody, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(nobody_waits_for_a_router_that_ends, setup, teardown),

@@ -172,7 +172,7 @@ class RefusedByARouter(ProcessTest):
         self.assertIn(' MAP ', text.splitlines()[0])
         result = self.run_clockwise('transition', 'status', '--admin', self.admin)
         self.assertEqual(result.returncode, 1)
-        self.assertIn('this pool had no transition since the router was started', result.stderr)
+        self.assertIn('this pool had no transition yet', result.stderr)
 
 
 if __name__ == '__main__':

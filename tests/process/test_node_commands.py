@@ -204,13 +204,6 @@ class NodeCommands(ProcessTest):
         router = self.play(GET_transition=[(200, cancelled)])
         self.assert_fails(self.run_with(router, *ADD, '--yes'), 1, 'cancelled: asked by me')
 
-    def test_a_refused_transition_is_a_failure(self):
-        router = self.play(GET_transition=[(200, transition('refused', 'stable'))])
-        self.assert_fails(self.run_with(router, 'transition', 'wait'), 1, 'refused, and nothing')
-        router = self.play(GET_transition=[(200, transition('refused', 'stable'))])
-        self.assertIn('refused: add d; nothing was begun\n',
-                      self.output_of(router, 'transition', 'status'))
-
     def test_ctrl_c_says_that_the_transition_goes_on(self):
         router = self.play(GET_transition=[(200, transition('running'))])
         process = subprocess.Popen(

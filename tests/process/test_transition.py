@@ -54,6 +54,7 @@ class Fleet(ProcessTest):
         config['admin'] = self.admin
         config['data_dir'] = self.path('data')
         config['log'] = {'level': 'debug'}
+        self.router_config = config
         self.router = self.start_clockwise(config)
 
     def fill(self, count=COLD_KEYS):
