@@ -9,6 +9,7 @@
 
 #include "base/suggest.h"
 #include "control/address_check.h"
+#include "control/config.h"
 #include "placement/map.h"
 
 struct making {
@@ -380,6 +381,18 @@ static bool check_addresses(const struct making *making)
 
 /* A new address is a transition of its own kind: the keys of one node are copied from one server to
  * another, and none changes its node. */
+/* A pool that was made larger by an earlier version may still shrink, step by step. */
+static bool check_embedded_count(const struct making *making)
+{
+    size_t had = cw_map_node_count(making->pool->map), count = making->change->count;
+    if (!making->pool->is_embedded || count <= CONFIG_EMBEDDED_NODES_MAX || count <= had)
+        return true;
+    return change_refuse(making->problem, -EINVAL,
+                         "pool '%s' would have %zu embedded nodes, and at most %d are possible, "
+                         "since each has a thread and a file of its own; use fewer, larger ones",
+                         making->pool->name, count, CONFIG_EMBEDDED_NODES_MAX);
+}
+
 static bool check_result(const struct making *making)
 {
     struct change *change = making->change;
@@ -392,7 +405,7 @@ static bool check_result(const struct making *making)
         return change_refuse(making->problem, -EINVAL,
                              "a pool has at most %d nodes; use fewer, larger ones",
                              (int)TRANSITION_NODES_MAX);
-    if (!check_addresses(making))
+    if (!check_embedded_count(making) || !check_addresses(making))
         return false;
     compare(making, &differences);
     const struct cw_node *moved = differences.moved;

@@ -47,6 +47,9 @@ struct config_settings {
     const char *replication, *topology, *unsigned_char;
 };
 
+/* Each has a thread and a file of its own. */
+enum { CONFIG_EMBEDDED_NODES_MAX = 64 };
+
 /* Where profiles begin among the numbers of placements that are read. */
 enum { CONFIG_PROFILE_FIRST = 1000 };
 

@@ -16,8 +16,6 @@
 #include "control/yaml_tree.h"
 #include "router/router.h"
 
-enum { EMBEDDED_NODES_MAX = 64 }; /* each has a thread and a file of its own */
-
 /* Where a key of a map stands, or the map itself where the value is a default. */
 static const struct yaml_node *place_of(const struct yaml_node *map, const char *key)
 {
@@ -207,10 +205,10 @@ static void check_pool(const struct config_pool *pool, struct problems *problems
     if (pool->node_count == 0)
         problems_add(problems, PLACE(place_of(pool->yaml, "nodes")),
                      "pools.%s has no nodes; write nodes: and at least one", pool->name);
-    if (pool->engine == ENGINE_EMBEDDED && pool->node_count > EMBEDDED_NODES_MAX)
+    if (pool->engine == ENGINE_EMBEDDED && pool->node_count > CONFIG_EMBEDDED_NODES_MAX)
         problems_add(problems, PLACE(place_of(pool->yaml, "nodes")),
                      "pools.%s has %zu embedded nodes; use at most %d", pool->name,
-                     pool->node_count, EMBEDDED_NODES_MAX);
+                     pool->node_count, CONFIG_EMBEDDED_NODES_MAX);
     if (pool->probe_interval_ms > pool->probe_interval_max_ms)
         problems_add(problems, PLACE(place_of(pool->yaml, "probe_interval")),
                      "pools.%s.probe_interval: %" PRId64

@@ -129,9 +129,26 @@ static void reset(struct transition *transition)
     transition->epoch = transition->round = transition->void_count = transition->big_rounds = 0;
     transition->backoff_ms = transition->frozen_ns = 0;
     transition->freeze = FREEZE_NONE;
+    transition->begun_count = 0;
     transition->started_ms = io_wall_ms(transition->options->loop);
     throttle_init(&transition->throttle, &transition->info.throttle, now);
     transition->throttle.shared = mover_shared_throttle(transition->mover);
+}
+
+static void begin_nodes_and_look(struct transition *transition)
+{
+    char problem[MOVE_PROBLEM_SIZE];
+    int status = transition_begin_node(transition, problem);
+    if (status > 0) {
+        transition_later(transition, 0, begin_nodes_and_look);
+        return;
+    }
+    if (status == 0)
+        status = transition_open(transition, problem);
+    if (status < 0)
+        transition_refuse(transition, status, problem);
+    else
+        step_look(transition);
 }
 
 void transition_start(struct transition *transition, const struct mover_change *change)
@@ -139,23 +156,26 @@ void transition_start(struct transition *transition, const struct mover_change *
     char problem[MOVE_PROBLEM_SIZE];
     struct cw_map *to = NULL;
     int status = transition_plan(transition, change, &to, problem);
-    if (status == 0) {
-        fill_info(transition, change, to);
-        reset(transition);
-        transition->is_fenced = true;
-        status = transition_open(transition, problem);
-    }
-    if (status < 0)
+    if (status < 0) {
         transition_refuse(transition, status, problem);
-    else
-        step_look(transition);
+        return;
+    }
+    fill_info(transition, change, to);
+    reset(transition);
+    transition->is_fenced = true;
+    begin_nodes_and_look(transition);
 }
 
 static void open_stored(struct transition *transition)
 {
     char problem[MOVE_PROBLEM_SIZE];
-    if (transition_open(transition, problem) < 0) {
+    int status;
+    do /* as a rule all of them run already */
+        status = transition_begin_node(transition, problem);
+    while (status > 0);
+    if (status < 0 || transition_open(transition, problem) < 0) {
         transition_close(transition);
+        transition->begun_count = 0;
         transition_trouble(transition, problem, open_stored);
         return;
     }

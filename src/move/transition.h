@@ -102,6 +102,7 @@ struct transition {
     struct list acks; /* acknowledgements that will still come */
     transition_step put_then, put_failed;
     bool is_putting, pending_put, wants_cancel;
+    uint32_t begun_count; /* nodes of the new map that were looked at, whether to start them */
     struct io_timer *timer, *budget;
     transition_step timer_then;
     uint64_t backoff_ms;
@@ -193,6 +194,12 @@ int transition_plan(const struct transition *transition, const struct mover_chan
 /* Whether a node of `from` is the same server as one of `to`. */
 bool transition_is_same_node(const struct cw_node *a, const struct cw_node *b);
 
+/* Starts the next node that is not in the pool yet, where such have to be started (embedded ones).
+ * It may block for as long as a disk takes, so only one is started in a turn of the loop: calls
+ * under way must not seem to be late. 1: one was, and there may be more; 0: there is none left;
+ * -errno with a problem. */
+int transition_begin_node(struct transition *transition,
+                          char ret_problem[static MOVE_PROBLEM_SIZE]);
 /* Makes connections and lists for info.from and info.to. 0 or -ENOMEM, or -errno with a problem. */
 int transition_open(struct transition *transition, char ret_problem[static MOVE_PROBLEM_SIZE]);
 void transition_close(struct transition *transition);

@@ -137,25 +137,42 @@ uint64_t transition_slowest_source_us(const struct transition *transition)
 
 /* ---- engines --------------------------------------------------------------------------------- */
 
-/* Nodes that are not in the pool yet may have to be started (embedded ones); to estimate, it is
- * done without them. */
-static int begin_nodes(struct transition *transition, char *ret_problem)
+static bool has_nodes_to_begin(const struct transition *transition)
+{
+    return transition->settings->engine == ENGINE_EMBEDDED && transition->options->node_begin;
+}
+
+static bool is_new(const struct transition *transition, uint32_t number)
+{
+    const struct cw_node *node = cw_map_node(transition->info.to, number);
+    return cw_map_find_node(transition->info.from, node->id) == CW_NO_NODE;
+}
+
+int transition_begin_node(struct transition *transition, char ret_problem[static MOVE_PROBLEM_SIZE])
 {
     const struct mover_options *options = transition->options;
     const struct cw_map *to = transition->info.to;
-    int status = 0;
-    if (transition->settings->engine != ENGINE_EMBEDDED || !options->node_begin)
+    if (!has_nodes_to_begin(transition) || transition->is_probe)
         return 0;
-    for (uint32_t i = 0; status == 0 && i < cw_map_node_count(to); i++) {
-        if (cw_map_find_node(transition->info.from, cw_map_node(to, i)->id) != CW_NO_NODE)
+    while (transition->begun_count < cw_map_node_count(to)) {
+        uint32_t number = transition->begun_count++;
+        if (!is_new(transition, number))
             continue;
-        if (transition->is_probe)
-            transition->to_ends[i].is_used = false;
-        else
-            status = options->node_begin(options->context, transition->pool, cw_map_node(to, i),
-                                         ret_problem, MOVE_PROBLEM_SIZE);
+        int status = options->node_begin(options->context, transition->pool,
+                                         cw_map_node(to, number), ret_problem, MOVE_PROBLEM_SIZE);
+        return status < 0 ? status : 1;
     }
-    return status;
+    return 0;
+}
+
+/* To estimate, it is done without nodes that would have to be started. */
+static void leave_out_new(struct transition *transition)
+{
+    if (!has_nodes_to_begin(transition) || !transition->is_probe)
+        return;
+    for (uint32_t i = 0; i < cw_map_node_count(transition->info.to); i++)
+        if (is_new(transition, i))
+            transition->to_ends[i].is_used = false;
 }
 
 void transition_end_nodes(struct transition *transition)
@@ -242,8 +259,7 @@ int transition_open(struct transition *transition, char ret_problem[static MOVE_
              transition->is_probe ? "probe" : "mover", transition->settings->name);
     int status = use_ends(transition);
     transition->move.portion_bytes = portion_of(transition);
-    if (status == 0)
-        status = begin_nodes(transition, ret_problem);
+    leave_out_new(transition);
     if (status == 0)
         status = connect_all(transition);
     transition_name_set(transition);

@@ -167,6 +167,28 @@ static void addresses_are_looked_at(void **state)
                    "would be one server");
 }
 
+/* A wish for so many nodes more. */
+static struct tried try_to_add(unsigned count)
+{
+    char text[4000] = "{\"add\":[";
+    for (unsigned i = 0; i < count; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s{\"id\":\"n-%u\"}",
+                 i ? "," : "", i);
+    strcat(text, "]}");
+    return try_it(text, true);
+}
+
+static void no_pool_gets_more_embedded_nodes_than_a_file_may_have(void **state)
+{
+    struct tried tried = try_to_add(61);
+    assert_true(tried.ok);
+    release(&tried);
+    tried = try_to_add(62);
+    assert_false(tried.ok);
+    assert_non_null(strstr(tried.problem.text, "would have 65 embedded nodes, and at most 64"));
+    release(&tried);
+}
+
 static void embedded_nodes_get_their_address_from_the_router(void **state)
 {
     struct tried tried = try_it("{\"add\":[{\"id\":\"d\"}]}", true);
@@ -302,6 +324,7 @@ int main(void)
         cmocka_unit_test(a_generation_that_changed_since_the_plan_is_refused),
         cmocka_unit_test(nodes_that_are_not_there_or_are_already_are_refused),
         cmocka_unit_test(addresses_are_looked_at),
+        cmocka_unit_test(no_pool_gets_more_embedded_nodes_than_a_file_may_have),
         cmocka_unit_test(embedded_nodes_get_their_address_from_the_router),
         cmocka_unit_test(words_that_are_too_many_end_with_dots),
         cmocka_unit_test(a_plan_tells_shares_and_estimates),

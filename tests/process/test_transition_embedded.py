@@ -4,6 +4,7 @@ is stopped and killed meanwhile. Every acknowledged write is there.
 
 covers: main, store/embedded_node
 """
+import json
 import os
 import unittest
 
@@ -56,6 +57,17 @@ class Embedded(CrashFleet):
         self.assertEqual(self.router.stop(), 0)
         self.start_router()
         self.check_all()
+
+    def test_a_pool_grows_to_as_many_as_there_may_be_at_once(self):
+        self.start_pool()
+        nodes = [{'id': f'n-{number}'} for number in range(1, 65)]
+        path = self.write('grown.yaml', json.dumps(
+            {'pools': {'main': {**self.config['pools']['main'], 'nodes': nodes}}}))
+        self.command('apply', path, '--yes')
+        self.check_all_again('64 nodes')
+        result = self.run_clockwise('node', 'add', 'n-65', '--yes', '--admin', self.admin)
+        self.assertEqual(result.returncode, 1, result.stdout)
+        self.assertIn('at most 64 are possible', result.stderr)
 
     def test_nodes_join_leave_and_change_their_weights(self):
         self.start_pool()
