@@ -5,7 +5,7 @@
  * much under way (requests, bytes, or output that it does not take) is not read from until it has
  * room again: its requests then wait in the kernel, and in the end the client itself does.
  */
-#include "router/internal.h"
+#include "router/transaction.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -91,6 +91,7 @@ void client_close(struct client *client)
         return;
     client->dead = client->closing = true;
     leave_requests(client);
+    transaction_end(client);
     io_close(&client->conn);
     list_remove(&client->dirty);
     list_remove(&client->resumable);

@@ -5,6 +5,7 @@
  */
 #include "router/local.h"
 #include "router/moving.h"
+#include "router/transaction.h"
 
 #include <stdio.h>
 
@@ -116,7 +117,11 @@ static void refuse_arity(struct client *client, const struct parsed *parsed)
     for (; len < SHOWN_LEN - 1 && parsed->command->name[len]; len++)
         name[len] = (char)(parsed->command->name[len] | 0x20);
     name[len] = '\0';
-    client_errorf(client, "ERR wrong number of arguments for '%s' command", name);
+    /* Redis has its own words where it ends a transaction at once. */
+    client_errorf(client, "%s wrong number of arguments for '%s' command",
+                  parsed->command->id == CMD_EXEC ? "EXECABORT Transaction discarded because of:"
+                                                  : "ERR",
+                  name);
 }
 
 /* Why a command is not for this pool or this router, or NULL. */
@@ -125,7 +130,7 @@ static bool is_refused(struct client *client, const struct command *command)
     const char *format = NULL;
     if (command->route == COMMAND_REFUSED)
         format = "ERR '%s' is not available through the router: %s";
-    else if (command->flags & COMMAND_BLOCKING)
+    else if ((command->flags & COMMAND_BLOCKING) && !transaction_keeps(client, command))
         format = "ERR '%s' may wait, and would hold up the connection that all clients share; "
                  "it is not available through the router";
     else if (client->pool->settings->engine == ENGINE_EMBEDDED && command->route != COMMAND_LOCAL &&
@@ -142,18 +147,18 @@ static bool is_refused(struct client *client, const struct command *command)
     return true;
 }
 
-static void refuse_crossing(struct client *client, const struct parsed *parsed,
-                            const uint32_t *owners, uint32_t other)
+void refuse_crossing(struct client *client, const char *command, struct key_place first,
+                     struct key_place second)
 {
-    char first[SHOWN_LEN], second[SHOWN_LEN];
+    char first_text[SHOWN_LEN], second_text[SHOWN_LEN];
     client->worker->report.refused_commands++;
     client_errorf(client,
                   "CROSSNODE '%s' needs all its keys on one node, but '%s' is on '%s' and '%s' on "
                   "'%s'; a common hash tag, as in {x}1 and {x}2, keeps keys together",
-                  parsed->command->name, printable(parsed_key(parsed, 0), first, sizeof first),
-                  client->pool->nodes[owners[0]]->id,
-                  printable(parsed_key(parsed, other), second, sizeof second),
-                  client->pool->nodes[owners[other]]->id);
+                  command, printable(first.key, first_text, sizeof first_text),
+                  client->pool->nodes[first.owner]->id,
+                  printable(second.key, second_text, sizeof second_text),
+                  client->pool->nodes[second.owner]->id);
 }
 
 /* ---- keyed commands ---------------------------------------------------------------------------
@@ -193,22 +198,24 @@ static bool takes_next(const struct pool *pool, uint32_t owner)
            pool->settings->on_node_down == NODE_DOWN_NEXT;
 }
 
+uint32_t key_owner(struct client *client, struct slice key)
+{
+    uint32_t owner = is_refused_key(client, key) ? CW_NO_NODE : owner_of(client, key);
+    if (owner != CW_NO_NODE && takes_next(client->pool, owner))
+        owner = down_next_owner(client->pool, key, owner);
+    return owner;
+}
+
 /* Checks all keys and finds their owners, the extra key's last. Returns how many, 0 after an error
  * was answered. */
 static uint32_t find_owners(struct client *client, const struct parsed *parsed,
                             uint32_t *ret_owners)
 {
-    const struct pool *pool = client->pool;
     uint32_t count = parsed_key_count(parsed);
     for (uint32_t i = 0; i < count; i++) {
-        struct slice key = parsed_key(parsed, i);
-        if (is_refused_key(client, key))
-            return 0;
-        ret_owners[i] = owner_of(client, key);
+        ret_owners[i] = key_owner(client, parsed_key(parsed, i));
         if (ret_owners[i] == CW_NO_NODE)
             return 0;
-        if (takes_next(pool, ret_owners[i]))
-            ret_owners[i] = down_next_owner(pool, key, ret_owners[i]);
     }
     return count;
 }
@@ -231,7 +238,9 @@ static void dispatch_many_keys(struct client *client, const struct parsed *parse
     if (other == count)
         relay(client, parsed, owners[0]);
     else if (parsed->command->merge == MERGE_NONE)
-        refuse_crossing(client, parsed, owners, other);
+        refuse_crossing(client, parsed->command->name,
+                        (struct key_place){parsed_key(parsed, 0), owners[0]},
+                        (struct key_place){parsed_key(parsed, other), owners[other]});
     else
         split_by_keys(client, parsed, owners);
 }
@@ -286,16 +295,36 @@ static void dispatch_to_all(struct client *client, const struct parsed *parsed)
         split_to_all(client, parsed);
 }
 
+/* False: it has to wait. */
 static bool dispatch_known(struct client *client, struct parsed *parsed)
 {
+    if (transaction_keeps(client, parsed->command)) {
+        transaction_keep(client, parsed);
+        return true;
+    }
     switch (parsed->command->route) {
     case COMMAND_KEYED: return dispatch_keyed(client, parsed);
     case COMMAND_LOCAL: local_command(client, parsed); break;
     case COMMAND_ALL: dispatch_to_all(client, parsed); break;
     case COMMAND_SCAN: scan_command(client, parsed); break;
+    case COMMAND_TRANSACTION: return transaction_command(client, parsed);
     case COMMAND_REFUSED: break; /* answered before */
     }
     return true;
+}
+
+/* Whether a request is one that this client may make; if not, that was answered. */
+static bool is_fine(struct client *client, const struct parsed *parsed)
+{
+    if (!parsed->command)
+        refuse_unknown(client, parsed);
+    else if (!is_allowed(client, parsed->command))
+        client_error(client, "NOAUTH Authentication required.");
+    else if (!command_arity_fits(parsed->command, parsed_arg_count(parsed)))
+        refuse_arity(client, parsed);
+    else
+        return !is_refused(client, parsed->command);
+    return false;
 }
 
 bool dispatch(struct client *client, struct resp_request *request, const char *bytes)
@@ -306,13 +335,9 @@ bool dispatch(struct client *client, struct resp_request *request, const char *b
     client->requests++;
     client->worker->report.requests++;
     client->last_command = parsed.command;
-    if (!parsed.command)
-        refuse_unknown(client, &parsed);
-    else if (!is_allowed(client, parsed.command))
-        client_error(client, "NOAUTH Authentication required.");
-    else if (!command_arity_fits(parsed.command, request->arg_count))
-        refuse_arity(client, &parsed);
-    else if (!is_refused(client, parsed.command) && !dispatch_known(client, &parsed)) {
+    if (!is_fine(client, &parsed)) {
+        transaction_refused(client, parsed.command);
+    } else if (!dispatch_known(client, &parsed)) {
         client->requests--; /* it will come again */
         client->worker->report.requests--;
         return false;

@@ -40,12 +40,14 @@ enum {
  */
 
 enum request_kind {
-    REQUEST_RELAY, /* the node's reply is the client's reply */
-    REQUEST_SCAN,  /* so it is, but for the cursor */
-    REQUEST_SPLIT, /* answered by its parts */
-    REQUEST_PART,  /* a part of a split; has no client of its own */
-    REQUEST_READY, /* the reply was known at once, but had to wait for its turn */
-    REQUEST_MARK,  /* the mark of the write behind it; its reply is nobody's */
+    REQUEST_RELAY,     /* the node's reply is the client's reply */
+    REQUEST_SCAN,      /* so it is, but for the cursor */
+    REQUEST_SPLIT,     /* answered by its parts */
+    REQUEST_PART,      /* a part of a split; has no client of its own */
+    REQUEST_READY,     /* the reply was known at once, but had to wait for its turn */
+    REQUEST_MARK,      /* the mark of the write behind it; its reply is nobody's */
+    REQUEST_EXEC,      /* EXEC of a transaction: the reply is the client's */
+    REQUEST_EXEC_PART, /* MULTI and the commands before it: their replies are nobody's */
 };
 
 /* One request of a client from parsed to answered. It is in its client's queue (in order) until it
@@ -65,9 +67,11 @@ struct request {
     struct era *era;              /* in which it was sent to a node; NULL: it was not */
     const struct command *missed; /* answered as a miss if its node is down; NULL: it fails */
     uint32_t missed_arg_count;
-    struct split *split; /* SPLIT: its own; PART: its parent's */
-    uint32_t part;       /* PART: its number */
-    struct buffer reply; /* answered, and waiting for those before it */
+    struct split *split;  /* SPLIT: its own; PART: its parent's */
+    uint32_t part;        /* PART: its number */
+    struct request *exec; /* EXEC_PART: the EXEC behind it, at the same link */
+    struct buffer reply;  /* answered, and waiting for those before it; EXEC, until it is answered:
+                             why the node will refuse it */
 };
 
 struct request *request_borrow(struct worker *worker, struct client *client,
@@ -363,6 +367,7 @@ struct client {
     uint64_t hold_since_ns; /* while its next request waits for another state; else 0 */
     struct own_link *own;   /* its requests to that node take it; NULL: the links of all clients */
     bool needs_alone;       /* its next request waits until all before it are answered */
+    struct transaction *transaction; /* see transaction.h; NULL: none */
     struct list in_worker, dirty, resumable, partial, in_held;
 };
 
@@ -430,6 +435,16 @@ void client_dirty(struct client *client);
 bool dispatch(struct client *client, struct resp_request *request, const char *bytes);
 /* Relays a request to one node. */
 void relay(struct client *client, const struct parsed *parsed, uint32_t node);
+/* The node that a client's key is sent to. CW_NO_NODE after an error was answered: the key is not
+ * for clients, or has no place. */
+uint32_t key_owner(struct client *client, struct slice key);
+/* Answers that keys of a command are on two nodes, naming both. */
+struct key_place {
+    struct slice key;
+    uint32_t owner;
+};
+void refuse_crossing(struct client *client, const char *command, struct key_place first,
+                     struct key_place second);
 /* Appends the request as an array of bulk strings, whatever form it came in. */
 bool append_request(struct buffer *out, const struct parsed *parsed);
 /* "'a', 'b'"-safe text of bytes from the network: printable, cut at size. */

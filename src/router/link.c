@@ -43,12 +43,14 @@ void link_init(struct link *link, struct node *node, int protocol)
 /* ---- the flight queue -------------------------------------------------------------------------
  */
 
-/* Room for a number of requests, fewer than FLIGHT_FIRST_CAPACITY. */
+/* Room for a number of requests more. */
 static bool flight_reserve(struct flight *flight, uint32_t count)
 {
     if (flight->count + count <= flight->capacity)
         return true;
     uint32_t capacity = flight->capacity ? flight->capacity * 2 : FLIGHT_FIRST_CAPACITY;
+    while (capacity < flight->count + count)
+        capacity *= 2;
     struct request **ring = malloc(capacity * sizeof *ring);
     if (!ring)
         return false;

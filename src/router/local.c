@@ -3,6 +3,7 @@
  * They are what today's client libraries send when they connect, so that none of them complains.
  */
 #include "router/local.h"
+#include "router/transaction.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -89,6 +90,7 @@ static void time_of_day(struct client *client, const struct parsed *parsed)
 
 static void reset(struct client *client, const struct parsed *parsed)
 {
+    transaction_end(client);
     client->protocol = 2;
     client->name[0] = '\0';
     client->authenticated = client->pool->settings->client_password == NULL;

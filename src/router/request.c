@@ -8,6 +8,7 @@
  */
 #include "router/local.h"
 #include "router/moving.h"
+#include "router/transaction.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,10 +87,16 @@ static void answer_client(struct worker *worker, struct request *request, const 
 void request_answer(struct worker *worker, struct request *request, const char *reply, size_t len)
 {
     request->in_flight = false;
-    if (request->kind == REQUEST_PART)
+    if (__builtin_expect(request->kind == REQUEST_RELAY, 1))
+        answer_client(worker, request, reply, len);
+    else if (request->kind == REQUEST_PART)
         split_part_answered(worker, request, reply, len);
     else if (request->kind == REQUEST_MARK)
         mark_answered(worker, request, reply);
+    else if (request->kind == REQUEST_EXEC)
+        exec_answered(worker, request, reply, len);
+    else if (request->kind == REQUEST_EXEC_PART)
+        exec_part_answered(worker, request, reply, len);
     else if (request->kind == REQUEST_SCAN && request->client && reply[0] == '*')
         scan_answered(worker, request, reply, len);
     else
@@ -99,14 +106,17 @@ void request_answer(struct worker *worker, struct request *request, const char *
 void request_fail(struct worker *worker, struct request *request, const char *text)
 {
     char line[640];
-    if (request->kind == REQUEST_MARK) {
-        /* The write behind it fails alike: if the node did it, it did the mark before. */
+    if (request->kind == REQUEST_MARK || request->kind == REQUEST_EXEC_PART) {
+        /* The write, or EXEC, behind it fails alike: if the node did it, it did the mark before. */
         request_return(worker, request);
         return;
     }
     int len = snprintf(line, sizeof line, "-%s\r\n", text);
     if ((size_t)len >= sizeof line)
         len = snprintf(line, sizeof line, "-%.600s\r\n", text);
-    request->kind = request->kind == REQUEST_SCAN ? REQUEST_RELAY : request->kind;
+    if (request->kind == REQUEST_EXEC)
+        buffer_clear(&request->reply);
+    if (request->kind == REQUEST_SCAN || request->kind == REQUEST_EXEC)
+        request->kind = REQUEST_RELAY;
     request_answer(worker, request, line, (size_t)len);
 }

@@ -14,11 +14,12 @@
 
 /* Who answers. */
 enum command_route {
-    COMMAND_LOCAL,   /* the router itself (PING, HELLO, CLIENT, …) */
-    COMMAND_KEYED,   /* the owner of its keys; of several: split if there is a merge, or refused */
-    COMMAND_ALL,     /* every node, replies merged (DBSIZE, KEYS, FLUSHALL, …) */
-    COMMAND_SCAN,    /* one node after the other, the cursor says which */
-    COMMAND_REFUSED, /* never through a router; the summary says why */
+    COMMAND_LOCAL, /* the router itself (PING, HELLO, CLIENT, …) */
+    COMMAND_KEYED, /* the owner of its keys; of several: split if there is a merge, or refused */
+    COMMAND_ALL,   /* every node, replies merged (DBSIZE, KEYS, FLUSHALL, …) */
+    COMMAND_SCAN,  /* one node after the other, the cursor says which */
+    COMMAND_TRANSACTION, /* MULTI and its kind: kept by the router until EXEC */
+    COMMAND_REFUSED,     /* never through a router; the summary says why */
 };
 
 /* How the replies of a command that went to several nodes become one. */

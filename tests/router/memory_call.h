@@ -55,6 +55,14 @@ struct memory_node {
     struct random random;
 };
 
+/* What a connection has said since MULTI, and what it watches; see memory_transaction.h. */
+struct memory_transaction {
+    bool is_open, is_bad;
+    bool is_touched;        /* a watched key was written */
+    struct buffer commands; /* as they came */
+    struct memory_dict watched;
+};
+
 struct memory_conn {
     struct memory_node *node;
     struct io_conn *conn;
@@ -68,6 +76,7 @@ struct memory_conn {
     bool is_held, is_released;    /* its next command waits for the timer; has waited */
     bool is_mute;                 /* its replies wait for the timer */
     struct io_timer *timer;       /* NULL until it is needed */
+    struct memory_transaction transaction;
     struct list in_node;
 };
 
@@ -76,11 +85,13 @@ struct memory_call {
     struct memory_node *node;
     struct buffer *out;
     uint32_t count; /* of arguments, the command's name included */
+    const struct resp_request *request;
+    const struct buffer *in; /* where the request starts */
 };
 
 static inline struct slice memory_arg(const struct memory_call *call, uint32_t i)
 {
-    return resp_request_arg(&call->conn->request, buffer_bytes(&call->conn->in), i);
+    return resp_request_arg(call->request, buffer_bytes(call->in), i);
 }
 
 static inline bool memory_name_is(struct slice name, const char *word)

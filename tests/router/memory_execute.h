@@ -10,19 +10,7 @@
 #include "router/memory_members.h"
 #include "router/memory_session.h"
 #include "router/memory_strings.h"
-
-enum memory_flags {
-    MEMORY_WRITES = 1, /* a replica refuses it */
-    MEMORY_GROWS = 2,  /* so does a node that is full */
-    MEMORY_ALWAYS = 4, /* answered before AUTH and while loading */
-};
-
-struct memory_command {
-    const char *name;
-    int arg_count; /* the name included; negative: at least */
-    int flags;
-    void (*run)(struct memory_call *call);
-};
+#include "router/memory_transaction.h"
 
 static const struct memory_command memory_commands[] = {
     {"PING", -1, 0, memory_ping},
@@ -31,6 +19,11 @@ static const struct memory_command memory_commands[] = {
     {"INFO", -1, MEMORY_ALWAYS, memory_info},
     {"CLIENT", -2, MEMORY_ALWAYS, memory_client},
     {"TIME", 1, 0, memory_time},
+    {"MULTI", 1, MEMORY_NOW, memory_multi},
+    {"EXEC", 1, MEMORY_NOW, memory_exec},
+    {"DISCARD", 1, MEMORY_NOW, memory_discard},
+    {"WATCH", -2, MEMORY_NOW, memory_watch},
+    {"UNWATCH", 1, 0, memory_unwatch},
     /* strings */
     {"GET", 2, 0, memory_get},
     {"MGET", -2, 0, memory_mget},
@@ -132,20 +125,26 @@ static inline void memory_execute(struct memory_call *call)
     call->node->commands++;
     if (!command) {
         call->node->wrong_commands++;
+        call->conn->transaction.is_bad = true;
         resp_write_errorf(call->out, "ERR unknown command '%.*s'", (int)name.len, name.ptr);
         return;
     }
     uint32_t wanted = (uint32_t)abs(command->arg_count);
     if (call->count < wanted || (command->arg_count > 0 && call->count > wanted)) {
         call->node->wrong_commands++;
+        call->conn->transaction.is_bad = true;
         memory_reply_arity_error(call, command->name);
         return;
     }
     const char *refusal = memory_refusal(call, command);
-    if (refusal)
+    if (refusal) {
+        call->conn->transaction.is_bad = true;
         resp_write_error(call->out, refusal);
-    else
-        command->run(call);
+    } else if (call->conn->transaction.is_open && !(command->flags & MEMORY_NOW)) {
+        memory_queue(call);
+    } else {
+        memory_run(call, command);
+    }
 }
 
 /* ---- holding up ------------------------------------------------------------------------------ */
@@ -203,7 +202,8 @@ static inline bool memory_flush(struct memory_conn *conn)
  */
 static inline bool memory_next(struct memory_conn *conn)
 {
-    struct memory_call call = {conn, conn->node, &conn->out, conn->request.arg_count};
+    struct memory_call call = {conn,           conn->node, &conn->out, conn->request.arg_count,
+                               &conn->request, &conn->in};
     if (call.count > 0 && memory_holds(conn, memory_arg(&call, 0)))
         return false;
     if (call.count > 0 && conn->node->before)

@@ -14,6 +14,8 @@ static inline void memory_conn_free(struct memory_conn *conn)
     buffer_release(&conn->in);
     buffer_release(&conn->out);
     resp_request_release(&conn->request);
+    buffer_release(&conn->transaction.commands);
+    memory_dict_clear(&conn->transaction.watched);
     free(conn);
 }
 

@@ -1,0 +1,279 @@
+/*
+ * EXEC: what was kept since MULTI goes to its node. The owner of the keys is found again, for the
+ * map may be another than when they were named; then
+ *
+ *   marks of what moves (while the pool is tracked) · MULTI · the commands · EXEC
+ *
+ * are appended to the link in one piece. A link is one connection and everything is appended by one
+ * thread, so no other client's request stands in between, and the node does all of it or nothing.
+ * The replies to MULTI and the commands are nobody's, the client has had its own; but the first of
+ * them that is an error is remembered, since it is why the node refuses EXEC.
+ *
+ * A transaction has no misses: if its node is down it fails, whatever the pool says of single
+ * reads.
+ */
+#include "router/moving.h"
+#include "router/transaction.h"
+
+#include <stdio.h>
+
+/* ---- walking through the kept commands ---------------------------------------------------------
+ */
+
+struct walk {
+    const char *bytes;
+    size_t left;
+    bool is_out_of_memory;
+    struct resp_request request;
+    struct parsed parsed; /* the command that is being looked at */
+};
+
+static void walk_begin(struct walk *walk, const struct transaction *transaction)
+{
+    walk->bytes = buffer_bytes(&transaction->commands);
+    walk->left = transaction->commands.len;
+    walk->is_out_of_memory = false;
+    resp_request_init(&walk->request);
+}
+
+/* Goes to the next command. They were all understood when they came, so all that can fail here is
+ * memory for a long one. */
+static bool walk_next(struct walk *walk)
+{
+    static const struct resp_limits no_limits = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
+    struct parsed *parsed = &walk->parsed;
+    resp_request_reset(&walk->request);
+    if (walk->left == 0)
+        return false;
+    if (resp_request_parse(&walk->request, walk->bytes, walk->left, &no_limits) != RESP_DONE) {
+        walk->is_out_of_memory = true;
+        return false;
+    }
+    *parsed = (struct parsed){.request = &walk->request, .bytes = walk->bytes};
+    struct slice name = parsed_arg(parsed, 0);
+    parsed->command = command_find(name.ptr, name.len);
+    if (parsed->command->route == COMMAND_KEYED)
+        command_find_keys(parsed->command, parsed->request, parsed->bytes, &parsed->keys);
+    walk->bytes += walk->request.length;
+    walk->left -= walk->request.length;
+    return true;
+}
+
+/* Whether it came to the end; ends it in any case. */
+static bool walk_end(struct walk *walk)
+{
+    resp_request_release(&walk->request);
+    return !walk->is_out_of_memory;
+}
+
+/* ---- before it is sent -------------------------------------------------------------------------
+ */
+
+enum verdict {
+    VERDICT_SEND,
+    VERDICT_WAIT,     /* a write of a key that moves, while the pool is frozen */
+    VERDICT_ANSWERED, /* with an error */
+};
+
+static enum verdict judge(struct client *client, const struct parsed *parsed, uint32_t *ret_node)
+{
+    const struct pool *pool = client->pool;
+    if (!transaction_find_node(client, parsed, ret_node))
+        return VERDICT_ANSWERED;
+    bool has_to_wait = pool->phase == MOVE_FROZEN && (parsed->command->flags & COMMAND_WRITE) &&
+                       hold_wanted(pool, parsed);
+    return has_to_wait ? VERDICT_WAIT : VERDICT_SEND;
+}
+
+/* Finds the node under the map of now, and how many of the commands write. */
+static enum verdict judge_all(struct client *client, uint32_t *ret_node, uint32_t *ret_write_count)
+{
+    struct walk walk;
+    enum verdict verdict = VERDICT_SEND;
+    *ret_node = CW_NO_NODE;
+    *ret_write_count = 0;
+    walk_begin(&walk, client->transaction);
+    while (verdict == VERDICT_SEND && walk_next(&walk)) {
+        verdict = judge(client, &walk.parsed, ret_node);
+        *ret_write_count += (walk.parsed.command->flags & COMMAND_WRITE) != 0;
+    }
+    if (!walk_end(&walk)) {
+        client_error(client, "ERR out of memory");
+        verdict = VERDICT_ANSWERED;
+    }
+    if (*ret_node == CW_NO_NODE)
+        *ret_node = 0; /* no keys at all: where scripts without keys run, too */
+    return verdict;
+}
+
+/* ---- sending -----------------------------------------------------------------------------------
+ */
+
+/* What is about to be sent: requests in their order, and their bytes at the end of link->out. */
+struct batch {
+    struct link *link;
+    size_t out_before;
+    struct request *first, *last; /* whose replies are nobody's */
+    struct request *exec;
+};
+
+static void batch_add(struct batch *batch, struct request *request)
+{
+    if (batch->last)
+        batch->last->next = request;
+    else
+        batch->first = request;
+    batch->last = request;
+}
+
+static struct request *batch_take(struct batch *batch)
+{
+    struct request *request = batch->first;
+    batch->first = request->next;
+    request->next = NULL;
+    return request;
+}
+
+static void batch_undo(struct worker *worker, struct batch *batch)
+{
+    batch->link->out.len = batch->out_before;
+    while (batch->first)
+        request_return(worker, batch_take(batch));
+    if (batch->exec)
+        request_return(worker, batch->exec);
+}
+
+/* The marks of all writes, so that they are done before the first of these. */
+static bool add_marks(struct batch *batch, const struct client *client)
+{
+    struct walk walk;
+    bool fine = true;
+    walk_begin(&walk, client->transaction);
+    while (fine && walk_next(&walk)) {
+        struct request *mark = NULL;
+        if (is_tracked(client->pool, walk.parsed.command))
+            fine = mark_append(batch->link, &walk.parsed, NULL, &mark);
+        if (mark)
+            batch_add(batch, mark);
+    }
+    return walk_end(&walk) && fine;
+}
+
+/* The promises of the replies to MULTI and the commands, and of the reply to EXEC. */
+static bool add_requests(struct batch *batch, struct client *client)
+{
+    batch->exec = request_borrow(client->worker, client, REQUEST_EXEC);
+    for (uint32_t i = 0; batch->exec && i < client->transaction->command_count + 1; i++) {
+        struct request *part = request_borrow(client->worker, NULL, REQUEST_EXEC_PART);
+        if (!part)
+            return false;
+        part->pool = client->pool;
+        part->exec = batch->exec;
+        batch_add(batch, part);
+    }
+    return batch->exec != NULL;
+}
+
+static bool append_all(struct batch *batch, struct client *client)
+{
+    struct buffer *out = &batch->link->out;
+    const struct buffer *commands = &client->transaction->commands;
+    return (client->pool->phase != MOVE_TRACKING || add_marks(batch, client)) &&
+           buffer_append_text(out, "*1\r\n$5\r\nMULTI\r\n") &&
+           buffer_append(out, buffer_bytes(commands), commands->len) &&
+           buffer_append_text(out, "*1\r\n$4\r\nEXEC\r\n") && add_requests(batch, client);
+}
+
+static void send_all(struct client *client, struct link *link, uint32_t write_count)
+{
+    char text[512];
+    uint32_t count = client->transaction->command_count + 2;
+    if (client->pool->phase == MOVE_TRACKING)
+        count += write_count;
+    if (!link_accepts(link, count, text, sizeof text)) {
+        client_error(client, text);
+        return;
+    }
+    struct batch batch = {.link = link, .out_before = link->out.len};
+    if (!append_all(&batch, client)) {
+        batch_undo(client->worker, &batch);
+        client_error(client, "ERR out of memory");
+        return;
+    }
+    batch.exec->len = (uint32_t)(link->out.len - batch.out_before);
+    client_enqueue(client, batch.exec);
+    while (batch.first)
+        link_send(link, batch_take(&batch));
+    link_send(link, batch.exec);
+}
+
+static void reply_nothing(struct client *client)
+{
+    struct buffer *out = client_reply(client);
+    if (out)
+        resp_write_array(out, 0);
+    client_replied(client);
+}
+
+bool exec_command(struct client *client)
+{
+    const struct transaction *transaction = client->transaction;
+    uint32_t node, write_count;
+    enum verdict verdict = VERDICT_ANSWERED;
+    if (transaction->is_bad)
+        client_error(client, "EXECABORT Transaction discarded because of previous errors.");
+    else if (transaction->command_count == 0)
+        reply_nothing(client);
+    else
+        verdict = judge_all(client, &node, &write_count);
+    if (verdict == VERDICT_WAIT) {
+        hold_client(client);
+        return false;
+    }
+    if (verdict == VERDICT_SEND)
+        send_all(client, node_link(client->pool->nodes[node], client), write_count);
+    transaction_end(client);
+    return true;
+}
+
+/* ---- replies -----------------------------------------------------------------------------------
+ */
+
+void exec_part_answered(struct worker *worker, struct request *part, const char *reply, size_t len)
+{
+    struct buffer *why = &part->exec->reply; /* unused until EXEC is answered */
+    if (reply[0] == '-' && why->len == 0)
+        buffer_append(why, reply + 1, len - 3);
+    request_return(worker, part);
+}
+
+/* Says why in the place of "because of previous errors", of which the client has seen none. If the
+ * node refused more than single commands, MULTI itself, it may have done them one by one. */
+static void answer_with_reason(struct worker *worker, struct request *request, bool is_aborted)
+{
+    char text[512];
+    const struct buffer *why = &request->reply;
+    int len = why->len < 400 ? (int)why->len : 400;
+    if (is_aborted)
+        snprintf(text, sizeof text, "EXECABORT Transaction discarded because of: %.*s", len,
+                 buffer_bytes(why));
+    else
+        snprintf(text, sizeof text,
+                 "ERR the node did not take the transaction as one (%.*s); whether it did what was "
+                 "asked is unknown",
+                 len, buffer_bytes(why));
+    buffer_clear(&request->reply);
+    request_fail(worker, request, text);
+}
+
+void exec_answered(struct worker *worker, struct request *request, const char *reply, size_t len)
+{
+    bool is_aborted = len > 10 && memcmp(reply, "-EXECABORT", 10) == 0;
+    request->kind = REQUEST_RELAY;
+    if (request->reply.len && reply[0] == '-')
+        answer_with_reason(worker, request, is_aborted);
+    else {
+        buffer_clear(&request->reply);
+        request_answer(worker, request, reply, len);
+    }
+}

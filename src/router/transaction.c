@@ -1,0 +1,228 @@
+/*
+ * MULTI to EXEC, as the client sees it: each command is checked when it comes (known, arity, its
+ * keys on the node of those before) and answered QUEUED or with what is wrong; once one was wrong,
+ * EXEC does nothing. The words are Redis's where Redis has the case.
+ *
+ * What is kept is bounded: by the number of commands that a client may have under way, and by a
+ * quarter of the bytes that it may hold, so that it is still read from (client.c stops at half).
+ */
+#include "router/transaction.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static void reply_simple(struct client *client, const char *text)
+{
+    struct buffer *out = client_reply(client);
+    if (out)
+        resp_write_simple(out, text);
+    client_replied(client);
+}
+
+/* Gives the commands up, but not what was said of them. */
+static void drop_commands(struct client *client, struct transaction *transaction)
+{
+    client->held -= transaction->commands.len;
+    buffer_release(&transaction->commands);
+    transaction->command_count = 0;
+}
+
+void transaction_end(struct client *client)
+{
+    struct transaction *transaction = client->transaction;
+    client->transaction = NULL;
+    if (!transaction)
+        return;
+    drop_commands(client, transaction);
+    buffer_release(&transaction->key);
+    free(transaction);
+}
+
+static void spoil(struct client *client)
+{
+    client->transaction->is_bad = true;
+    drop_commands(client, client->transaction);
+}
+
+void transaction_refused(struct client *client, const struct command *command)
+{
+    if (!client->transaction || !client->transaction->is_open)
+        return;
+    if (command && command->id == CMD_EXEC)
+        transaction_end(client);
+    else
+        spoil(client);
+}
+
+/* ---- where its keys are ------------------------------------------------------------------------
+ */
+
+static struct slice first_key(const struct transaction *transaction)
+{
+    return (struct slice){buffer_bytes(&transaction->key), transaction->key.len};
+}
+
+/* False after an error was answered. */
+static bool note_key(struct client *client, struct slice key)
+{
+    struct transaction *transaction = client->transaction;
+    transaction->has_key = buffer_append(&transaction->key, key.ptr, key.len);
+    if (!transaction->has_key)
+        client_error(client, "ERR out of memory");
+    return transaction->has_key;
+}
+
+bool transaction_find_node(struct client *client, const struct parsed *parsed, uint32_t *ret_node)
+{
+    struct transaction *transaction = client->transaction;
+    uint32_t node = CW_NO_NODE;
+    if (transaction->has_key) {
+        node = key_owner(client, first_key(transaction));
+        if (node == CW_NO_NODE)
+            return false;
+    }
+    for (uint32_t i = 0; i < parsed_key_count(parsed); i++) {
+        struct slice key = parsed_key(parsed, i);
+        uint32_t owner = key_owner(client, key);
+        if (owner == CW_NO_NODE || !(transaction->has_key || note_key(client, key)))
+            return false;
+        if (node == CW_NO_NODE)
+            node = owner;
+        if (owner != node) {
+            refuse_crossing(client, "MULTI", (struct key_place){first_key(transaction), node},
+                            (struct key_place){key, owner});
+            return false;
+        }
+    }
+    *ret_node = node;
+    return true;
+}
+
+/* ---- keeping commands --------------------------------------------------------------------------
+ */
+
+/* Whether a command can be done by the one node of a transaction; if not, that was answered. */
+static bool is_for_one_node(struct client *client, const struct command *command)
+{
+    if (command->route == COMMAND_KEYED || command->id == CMD_PING || command->id == CMD_ECHO ||
+        command->id == CMD_TIME || command->id == CMD_UNWATCH)
+        return true;
+    client->worker->report.refused_commands++;
+    client_errorf(client,
+                  "ERR '%s' is not available inside MULTI: a transaction is done by the one node "
+                  "that has its keys, and %s",
+                  command->name,
+                  command->route == COMMAND_LOCAL ? "this command is the router's own"
+                                                  : "this command asks all nodes");
+    return false;
+}
+
+static bool are_keys_fine(struct client *client, struct parsed *parsed)
+{
+    uint32_t node;
+    const char *reason = parsed->command->route == COMMAND_KEYED
+                             ? command_find_keys(parsed->command, parsed->request, parsed->bytes,
+                                                 &parsed->keys)
+                             : NULL;
+    if (reason)
+        client_errorf(client, "ERR %s", reason);
+    return !reason && transaction_find_node(client, parsed, &node);
+}
+
+/* Whether one more command may be kept; if not, that was answered. */
+static bool has_room_for(struct client *client, const struct parsed *parsed)
+{
+    const struct router_limits *limits = client->worker->limits;
+    const struct transaction *transaction = client->transaction;
+    if (transaction->command_count >= limits->pipeline_max)
+        client_errorf(client, "ERR a transaction may have %u commands (limits.pipeline)",
+                      limits->pipeline_max);
+    else if (transaction->commands.len + parsed->request->length > limits->client_memory_max / 4)
+        client_errorf(client,
+                      "ERR a transaction may have %zu bytes (a quarter of limits.client_memory)",
+                      limits->client_memory_max / 4);
+    else
+        return true;
+    return false;
+}
+
+/* Once something is wrong nothing is kept any more. */
+static bool append(struct client *client, const struct parsed *parsed)
+{
+    struct transaction *transaction = client->transaction;
+    size_t before = transaction->commands.len;
+    if (transaction->is_bad)
+        return true;
+    if (!append_request(&transaction->commands, parsed)) {
+        transaction->commands.len = before;
+        client_error(client, "ERR out of memory");
+        return false;
+    }
+    client->held += transaction->commands.len - before;
+    transaction->command_count++;
+    return true;
+}
+
+void transaction_keep(struct client *client, struct parsed *parsed)
+{
+    if (is_for_one_node(client, parsed->command) && are_keys_fine(client, parsed) &&
+        has_room_for(client, parsed) && append(client, parsed))
+        reply_simple(client, "QUEUED");
+    else
+        spoil(client);
+}
+
+/* ---- the commands ------------------------------------------------------------------------------
+ */
+
+/* The client's transaction, which is made if there is none. NULL after an error was answered. */
+static struct transaction *borrow(struct client *client)
+{
+    if (!client->transaction)
+        client->transaction = calloc(1, sizeof *client->transaction);
+    if (!client->transaction)
+        client_error(client, "ERR out of memory");
+    return client->transaction;
+}
+
+static void multi(struct client *client)
+{
+    struct transaction *transaction = borrow(client);
+    if (!transaction)
+        return;
+    if (transaction->is_open) {
+        client_error(client, "ERR MULTI calls can not be nested");
+        return;
+    }
+    transaction->is_open = true;
+    reply_simple(client, "OK");
+}
+
+static void discard(struct client *client)
+{
+    if (!client->transaction || !client->transaction->is_open) {
+        client_error(client, "ERR DISCARD without MULTI");
+        return;
+    }
+    transaction_end(client);
+    reply_simple(client, "OK");
+}
+
+static bool exec(struct client *client)
+{
+    if (client->transaction && client->transaction->is_open)
+        return exec_command(client);
+    client_error(client, "ERR EXEC without MULTI");
+    return true;
+}
+
+bool transaction_command(struct client *client, struct parsed *parsed)
+{
+    switch ((int)parsed->command->id) {
+    case CMD_MULTI: multi(client); break;
+    case CMD_DISCARD: discard(client); break;
+    case CMD_UNWATCH: reply_simple(client, "OK"); break; /* nothing is */
+    case CMD_EXEC: return exec(client);
+    }
+    return true;
+}
