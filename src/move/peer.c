@@ -318,7 +318,7 @@ static void answer(struct peer *peer, const char *reply, size_t len)
 
 static void take_reply(struct peer *peer, const char *reply, size_t len)
 {
-    char text[PEER_PROBLEM_SIZE / 2];
+    char text[PEER_PROBLEM_SIZE - 100];
     const char *why = NULL;
     if (peer->state == PEER_GREETING) {
         why = peer_greeted(peer, reply, len, text, sizeof text);
@@ -361,10 +361,12 @@ static void cut_replies(struct peer *peer)
 
 static void read_failed(struct peer *peer, ssize_t got)
 {
-    char why[128];
-    snprintf(why, sizeof why, "%s%s%s",
-             peer->state == PEER_CONNECTING ? "cannot be connected" : "closed the connection",
-             got ? ": " : "", got ? strerror((int)-got) : "");
+    char why[160];
+    bool is_connecting = peer->state == PEER_CONNECTING;
+    snprintf(why, sizeof why, "%s%s%s%s",
+             is_connecting ? "cannot be connected" : "closed the connection", got ? ": " : "",
+             got ? strerror((int)-got) : "",
+             is_connecting ? "; start it, or correct its address" : "");
     peer_fail(peer, why);
 }
 

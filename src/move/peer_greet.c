@@ -11,7 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "move/answer.h"
 #include "move/peer_internal.h"
+#include "move/refusal.h"
 
 static bool write_words(struct buffer *out, const char *const *words, size_t count)
 {
@@ -109,8 +111,11 @@ static bool go_on(struct peer *peer)
 
 static const char *quote(const char *what, const char *reply, size_t len, char *text, size_t size)
 {
-    size_t line_len = strcspn(reply + 1, "\r\n");
-    snprintf(text, size, "%s: %.*s", what, (int)(line_len < len ? line_len : len), reply + 1);
+    struct slice error = {reply + 1, 0};
+    answer_is_error(reply, len, &error);
+    const char *remedy = refusal_remedy(error);
+    snprintf(text, size, "%s: %.*s%s%s", what, (int)(error.len < 120 ? error.len : 120), error.ptr,
+             remedy ? "; " : "", remedy ? remedy : "");
     return text;
 }
 

@@ -9,7 +9,7 @@
 #include "io/io.h"
 #include "move/peer.h"
 
-enum { PEER_PROBLEM_SIZE = 320, PEER_RUN_ID_SIZE = 48, PEER_GREETINGS_MAX = 8 };
+enum { PEER_PROBLEM_SIZE = 400, PEER_RUN_ID_SIZE = 48, PEER_GREETINGS_MAX = 8 };
 
 enum peer_state {
     PEER_CLOSED,

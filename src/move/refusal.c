@@ -12,9 +12,12 @@ static const struct {
     {"READONLY", "it is a read-only replica: give the address of its primary"},
     {"MISCONF", "it cannot save to disk and stopped taking writes: look at its log"},
     {"NOREPLICAS", "it has too few good replicas (min-replicas-to-write)"},
-    {"NOAUTH", "it wants a password: set it in the configuration of the pool"},
-    {"WRONGPASS", "it does not take the user or password of the pool's configuration"},
-    {"NOPERM", "the user of the pool may not use this command there: extend its ACL"},
+    {"NOAUTH", "it wants a password: give the pool's `password:` and start the router again"},
+    {"WRONGPASS", "it does not take the pool's `username:` or `password:`: correct them and start "
+                  "the router again"},
+    {"ERR AUTH", "it has no password: give it one, or take the pool's `password:` out and start "
+                 "the router again"},
+    {"NOPERM", "the pool's user may not do that there: the guide lists what its ACL must allow"},
     {"MOVED", "it runs in cluster mode, which has a placement of its own"},
     {"ERR unknown command", "keys can be moved between servers of Redis 7.0 or later"},
 };

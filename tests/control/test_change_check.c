@@ -172,9 +172,8 @@ static struct tried try_to_add(unsigned count)
 {
     char text[4000] = "{\"add\":[";
     for (unsigned i = 0; i < count; i++)
-        snprintf(text + strlen(text), sizeof text - strlen(text), "%s{\"id\":\"n-%u\"}",
-                 i ? "," : "", i);
-    strcat(text, "]}");
+        snprintf(text + strlen(text), sizeof text - strlen(text), "{\"id\":\"n-%u\"}%s", i,
+                 i + 1 < count ? "," : "]}");
     return try_it(text, true);
 }
 
