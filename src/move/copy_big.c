@@ -13,8 +13,6 @@ enum {
     ASK_MAX = MOVE_CHUNK_ELEMENTS - 16, /* a scan gives some more than it was asked for */
 };
 
-static void ask_chunk(struct copy_big *copy);
-
 /* ---- lifecycle --------------------------------------------------------------------------------
  */
 
@@ -144,6 +142,7 @@ static void on_removed(void *context, const char *reply, size_t len)
 static void clear_target(struct copy_big *copy)
 {
     struct slice args[] = {slice_of("UNLINK"), copy->temporary, copy->key};
+    copy_big_spoil(copy);
     size_t count = copy->is_gone || copy->is_direct ? 3 : 2;
     copy->next = end_copy;
     if (peer_call(copy->target, args, count, on_removed, copy)) {
@@ -338,17 +337,30 @@ static void wait_a_while(struct copy_big *copy, uint64_t wait_ms)
     io_timer_start(copy->timer, wait_ms);
 }
 
+/* The target takes a large string without an answer to each piece, and one at a time. */
+static bool is_behind(const struct copy_big *copy)
+{
+    return peer_unwritten(copy->target) > MOVE_CHUNK_BYTES ||
+           (copy->sending == SENDING_NOTHING && !peer_can_stream(copy->target));
+}
+
+/* Before the next chunk. */
+static uint64_t time_to_wait_ms(const struct copy_big *copy)
+{
+    const struct move *move = copy->move;
+    uint64_t wait_ms = move->is_urgent ? 0
+                                       : throttle_wait_ms(move->throttle, io_now_ms(move->loop));
+    return wait_ms == 0 && is_behind(copy) ? 1 : wait_ms;
+}
+
 static void after_chunk(struct copy_big *copy)
 {
     if (!copy->is_whole) {
-        const struct move *move = copy->move;
-        uint64_t wait_ms = move->is_urgent
-                               ? 0
-                               : throttle_wait_ms(move->throttle, io_now_ms(move->loop));
+        uint64_t wait_ms = time_to_wait_ms(copy);
         if (wait_ms)
             wait_a_while(copy, wait_ms);
         else
-            ask_chunk(copy);
+            copy_big_ask_chunk(copy);
     } else if (copy->type->after) {
         copy->type->after(copy);
     } else if (copy->is_begun) {
@@ -364,7 +376,7 @@ static void on_timer(void *context)
     after_chunk(context);
 }
 
-static void ask_chunk(struct copy_big *copy)
+void copy_big_ask_chunk(struct copy_big *copy)
 {
     copy->next = after_chunk;
     copy->type->ask(copy, copy->type);
@@ -433,7 +445,7 @@ struct copy_big *copy_big_start(struct move *move, uint32_t source, uint32_t tar
     struct slice args[] = {slice_of("TYPE"), copy->key};
     copy->done = done;
     copy->context = context;
-    copy->next = ask_chunk;
+    copy->next = copy_big_ask_chunk;
     copy_big_ask(copy, args, 2, on_type);
     if (copy->pending == 0) {
         copy_free(copy);

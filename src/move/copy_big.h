@@ -5,7 +5,8 @@
  * A key that fits into one chunk is written under its own name at once (three round trips). A
  * larger one grows under a temporary name, move->prefix and the key, which the target itself
  * removes when nobody has gone on with it for COPY_BIG_TTL_MS; then it gets its expiry and its name
- * (UNLINK of what was there, RENAME: neither takes longer for a large key).
+ * (UNLINK of what was there, RENAME: neither takes longer for a large key, but that strings are
+ * freed on the spot). A large string appears under the temporary name as a whole.
  *
  * The source may be written meanwhile: elements that are there all the time arrive, what is
  * written arrives or not; the dirty marks tell of it. A key that vanishes or changes its type

@@ -13,6 +13,14 @@
 
 enum { COPY_BIG_ID_SIZE = 48 };
 
+/* The one long command that writes a large string. */
+enum copy_big_sending {
+    SENDING_NOTHING,
+    SENDING_PIECES,  /* its answer is not waited for yet */
+    SENDING_WHOLE,   /* all is queued: the answer counts as pending */
+    SENDING_SPOILED, /* given up: the answer, which is pending too, says nothing */
+};
+
 struct copy_big_type;
 
 struct copy_big {
@@ -41,6 +49,11 @@ struct copy_big {
     struct buffer args;            /* slices of the command that is put together */
     size_t args_bytes, args_elements;
 
+    /* large strings */
+    enum copy_big_sending sending;
+    uint64_t length;   /* when its first piece was read */
+    uint32_t restarts; /* because it became shorter */
+
     /* streams: the groups, and the one that is copied */
     struct key_list groups;
     size_t group;
@@ -62,7 +75,7 @@ struct copy_big_type {
     void (*after)(struct copy_big *copy);
 };
 
-extern const struct copy_big_type copy_big_stream;
+extern const struct copy_big_type copy_big_string, copy_big_stream;
 /* NULL: nothing that can be copied. */
 const struct copy_big_type *copy_big_find_type(struct slice name);
 
@@ -84,6 +97,10 @@ void copy_big_on_written(void *context, const char *reply, size_t len);
  * source that says that the key is another one now ends the copy well). Callbacks end with
  * copy_big_go_on(). */
 bool copy_big_is_answered(struct copy_big *copy, struct peer *peer, const char *reply, size_t len);
+/* Gives up the command that writes a large string, if there is one under way. */
+void copy_big_spoil(struct copy_big *copy);
+/* Starts with the first chunk again. */
+void copy_big_ask_chunk(struct copy_big *copy);
 /* Takes the next step when nothing is pending. The copy may be freed after it. */
 void copy_big_go_on(struct copy_big *copy);
 void copy_big_fail(struct copy_big *copy, enum job_result result, const char *format, ...)

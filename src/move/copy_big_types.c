@@ -1,5 +1,5 @@
 /*
- * How hashes, sets, sorted sets, lists and strings are read in pieces and written again.
+ * How hashes, sets, sorted sets and lists are read in pieces and written again.
  *
  * Scores come as the text that Redis made of them, which has all digits of a double, and go as they
  * came.
@@ -76,21 +76,16 @@ static bool scan_take(struct copy_big *copy, const struct copy_big_type *type,
            take_chunk(copy, type, answer, count / type->parts);
 }
 
-/* ---- by place: lists and strings --------------------------------------------------------------
+/* ---- by place: lists --------------------------------------------------------------------------
  */
-
-static void ask_window(struct copy_big *copy, const char *read, uint64_t count)
-{
-    char first[24], last[24];
-    snprintf(first, sizeof first, "%" PRIu64, copy->position);
-    snprintf(last, sizeof last, "%" PRIu64, copy->position + count - 1);
-    struct slice args[] = {slice_of(read), copy->key, slice_of(first), slice_of(last)};
-    copy_big_ask(copy, args, 4, copy_big_on_chunk);
-}
 
 static void list_ask(struct copy_big *copy, const struct copy_big_type *type)
 {
-    ask_window(copy, type->read, copy->ask);
+    char first[24], last[24];
+    snprintf(first, sizeof first, "%" PRIu64, copy->position);
+    snprintf(last, sizeof last, "%" PRIu64, copy->position + copy->ask - 1);
+    struct slice args[] = {slice_of(type->read), copy->key, slice_of(first), slice_of(last)};
+    copy_big_ask(copy, args, 4, copy_big_on_chunk);
 }
 
 static bool list_take(struct copy_big *copy, const struct copy_big_type *type,
@@ -104,35 +99,10 @@ static bool list_take(struct copy_big *copy, const struct copy_big_type *type,
     return take_chunk(copy, type, answer, count);
 }
 
-static void string_ask(struct copy_big *copy, const struct copy_big_type *type)
-{
-    ask_window(copy, type->read, MOVE_CHUNK_BYTES);
-}
-
-/* The first piece is SET, so that an empty string and a number arrive as what they are. */
-static bool string_take(struct copy_big *copy, const struct copy_big_type *type,
-                        struct answer *answer)
-{
-    struct slice bytes;
-    if (!answer_text(answer, &bytes))
-        return false;
-    copy->is_whole = bytes.len < MOVE_CHUNK_BYTES;
-    copy->position += bytes.len;
-    if (bytes.len == 0 && copy->is_begun)
-        return true;
-    copy->is_direct = copy->is_whole && !copy->is_begun;
-    const char *write = copy->is_begun ? type->write : "SET";
-    copy_big_begin_chunk(copy);
-    copy_big_add(copy, write, &bytes, 1);
-    copy_big_end_chunk(copy);
-    return true;
-}
-
 /* ---- the table --------------------------------------------------------------------------------
  */
 
 static const struct copy_big_type types[] = {
-    {"string", "GETRANGE", "APPEND", 1, false, string_ask, string_take, NULL},
     {"hash", "HSCAN", "HSET", 2, false, scan_ask, scan_take, NULL},
     {"set", "SSCAN", "SADD", 1, false, scan_ask, scan_take, NULL},
     {"zset", "ZSCAN", "ZADD", 2, true, scan_ask, scan_take, NULL},
@@ -144,5 +114,7 @@ const struct copy_big_type *copy_big_find_type(struct slice name)
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
         if (slice_is(name, types[i].name))
             return &types[i];
+    if (slice_is(name, copy_big_string.name))
+        return &copy_big_string;
     return slice_is(name, copy_big_stream.name) ? &copy_big_stream : NULL;
 }

@@ -41,6 +41,7 @@ static void peer_free(struct peer *peer)
     free(peer->slots);
     buffer_release(&peer->greeting);
     buffer_release(&peer->out);
+    buffer_release(&peer->stream.held);
     buffer_release(&peer->in);
     free(peer);
 }
@@ -74,6 +75,7 @@ static void close_conn(struct peer *peer)
     buffer_clear(&peer->in);
     peer->written += peer->out.len;
     buffer_clear(&peer->out);
+    peer_stream_drop(peer);
     resp_scanner_init(&peer->scanner);
     peer->state = PEER_CLOSED;
     peer->is_blocked = peer->is_broken = false;
@@ -141,8 +143,11 @@ void peer_forget(struct peer *peer, const void *from, size_t size)
     for (uint32_t i = 0; i < peer->count; i++) {
         struct peer_slot *slot = slot_at(peer, i);
         uintptr_t at = (uintptr_t)slot->context;
-        if (at >= (uintptr_t)from && at - (uintptr_t)from < size)
-            slot->callback = NULL;
+        if (at < (uintptr_t)from || at - (uintptr_t)from >= size)
+            continue;
+        slot->callback = NULL;
+        if (peer->stream.is_open && slot->end == peer->stream.end)
+            peer_stream_spoil(peer);
     }
 }
 
@@ -163,7 +168,7 @@ static void watch_deadline(struct peer *peer)
 }
 
 /* The failure is told from the timer, because here nobody may be called. */
-static void break_later(struct peer *peer)
+void peer_break_later(struct peer *peer)
 {
     peer->is_broken = true;
     run_timer(peer, 0);
@@ -203,7 +208,7 @@ static void peer_open(struct peer *peer)
     peer->deadline_ms = now + peer->timeout_ms;
     resp_scanner_init(&peer->scanner);
     if (io_connect(peer->loop, peer->address, on_event, peer, &peer->conn) < 0)
-        break_later(peer);
+        peer_break_later(peer);
     else
         run_timer(peer, peer->timeout_ms);
 }
@@ -211,18 +216,21 @@ static void peer_open(struct peer *peer)
 /* ---- calling ----------------------------------------------------------------------------------
  */
 
-static bool write_call(struct buffer *out, const struct slice *args, size_t arg_count)
+static bool write_call(struct buffer *out, const struct slice *args, size_t arg_count,
+                       const char *open)
 {
     size_t before = out->len;
-    bool fine = resp_write_array(out, arg_count);
+    bool fine = resp_write_array(out, open ? arg_count + 3 : arg_count);
     for (size_t i = 0; i < arg_count && fine; i++)
         fine = resp_write_bulk(out, args[i].ptr, args[i].len);
+    if (fine && open)
+        fine = buffer_append_text(out, open);
     if (!fine)
         out->len = before;
     return fine;
 }
 
-static void flush_soon(struct peer *peer)
+void peer_flush_soon(struct peer *peer)
 {
     if (peer->out.len >= FLUSH_LEN) {
         peer_flush(peer);
@@ -232,28 +240,37 @@ static void flush_soon(struct peer *peer)
     }
 }
 
-bool peer_call(struct peer *peer, const struct slice *args, size_t arg_count, peer_reply callback,
-               void *context)
+bool peer_queue(struct peer *peer, const struct peer_slot *slot, const struct slice *args,
+                size_t arg_count, const char *open, uint64_t more)
 {
+    struct buffer *out = peer->stream.is_open ? &peer->stream.held : &peer->out;
     if (peer->count >= CALLS_HARD_FACTOR * PEER_CALLS_MAX || !reserve_slot(peer) ||
-        !write_call(&peer->out, args, arg_count))
+        !write_call(out, args, arg_count, open))
         return false;
     if (peer->count == 0)
         peer->heard_ms = io_now_ms(peer->loop);
+    uint64_t from = peer->stream.is_open ? peer->stream.end : peer->written;
     peer->count++;
-    *slot_at(peer, peer->count - 1) = (struct peer_slot){callback, context, io_now_ns(peer->loop),
-                                                         peer->written + peer->out.len};
+    *slot_at(peer, peer->count - 1) = *slot;
+    slot_at(peer, peer->count - 1)->end = from + out->len + more;
     watch_deadline(peer);
     if (peer->state == PEER_READY)
-        flush_soon(peer);
+        peer_flush_soon(peer);
     else if (peer->state == PEER_CLOSED && !peer->is_broken)
         peer_open(peer);
     return true;
 }
 
+bool peer_call(struct peer *peer, const struct slice *args, size_t arg_count, peer_reply callback,
+               void *context)
+{
+    struct peer_slot slot = {callback, context, io_now_ns(peer->loop), 0};
+    return peer_queue(peer, &slot, args, arg_count, NULL, 0);
+}
+
 bool peer_has_room(const struct peer *peer)
 {
-    return peer->count < PEER_CALLS_MAX && peer->out.len < PEER_OUT_MAX;
+    return peer->count < PEER_CALLS_MAX && peer_unwritten(peer) < PEER_OUT_MAX;
 }
 
 /* ---- writing ----------------------------------------------------------------------------------
@@ -278,11 +295,11 @@ static void count_written(struct peer *peer, size_t written)
 void peer_flush(struct peer *peer)
 {
     struct buffer *out = next_output(peer);
-    while (out && out->len && !peer->is_blocked && !peer->is_broken) {
+    while (out && !peer->is_blocked && !peer->is_broken && (out->len || peer_stream_refill(peer))) {
         struct iovec part = {buffer_bytes(out), out->len};
         ssize_t written = io_write(peer->conn, &part, 1);
         if (written < 0 && written != -EAGAIN) {
-            break_later(peer);
+            peer_break_later(peer);
             return;
         }
         peer->is_blocked = written != (ssize_t)out->len;
@@ -305,13 +322,18 @@ static void on_flusher(void *context)
 /* ---- receiving --------------------------------------------------------------------------------
  */
 
-static void answer(struct peer *peer, const char *reply, size_t len)
+static void count_latency(struct peer *peer, uint64_t took_ns)
 {
-    struct peer_slot slot = pop_slot(peer);
-    uint64_t took_ns = io_now_ns(peer->loop) - slot.called_ns;
     peer->latency_ns = peer->latency_ns ? peer->latency_ns - peer->latency_ns / LATENCY_WEIGHT +
                                               took_ns / LATENCY_WEIGHT
                                         : took_ns;
+}
+
+static void answer(struct peer *peer, const char *reply, size_t len)
+{
+    struct peer_slot slot = pop_slot(peer);
+    if (slot.called_ns)
+        count_latency(peer, io_now_ns(peer->loop) - slot.called_ns);
     if (slot.callback)
         slot.callback(slot.context, reply, len);
 }
@@ -327,9 +349,11 @@ static void take_reply(struct peer *peer, const char *reply, size_t len)
     } else if (peer->count == 0) {
         why = "answered what was not asked";
     } else {
+        if (peer_stream_is_first(peer))
+            why = "refused a command before it was whole";
         answer(peer, reply, len);
     }
-    if (why)
+    if (why && !peer->is_destroyed)
         peer_fail(peer, why);
 }
 
@@ -412,11 +436,14 @@ static bool is_overdue(const struct peer *peer, uint64_t now)
 {
     if (peer->state == PEER_CONNECTING || peer->state == PEER_GREETING)
         return now >= peer->deadline_ms;
-    return peer->state == PEER_READY && peer->count && now - peer->heard_ms >= peer->timeout_ms;
+    return peer->state == PEER_READY && peer->count && !peer_stream_starves(peer) &&
+           now - peer->heard_ms >= peer->timeout_ms;
 }
 
 static uint64_t next_look_ms(const struct peer *peer, uint64_t now)
 {
+    if (peer_stream_starves(peer))
+        return peer->timeout_ms;
     uint64_t at = peer->state == PEER_READY ? peer->heard_ms + peer->timeout_ms : peer->deadline_ms;
     return at > now ? at - now : 1;
 }

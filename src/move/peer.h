@@ -53,11 +53,36 @@ void peer_destroy(struct peer **peer);
  */
 bool peer_call(struct peer *peer, const struct slice *args, size_t arg_count, peer_reply callback,
                void *context);
+/* How a call ends that is made piece by piece. */
+struct peer_stream_end {
+    const char *option, *value; /* its last two arguments; or, when it is given up, ... */
+    const char *spoiled;        /* ... this value, as long, for which the node refuses the call */
+};
+
+/* A call with one argument that is too long to be gathered: args, that argument of `len` bytes,
+ * which peer_stream_add() brings piece by piece, and the two of `end` (kept by pointer). When it is
+ * given up before, by peer_stream_spoil() or peer_forget(), zero bytes are put in for what is
+ * missing. Calls made meanwhile are written after it. The node is overdue only while it takes
+ * nothing, not while pieces are missing. One at a time: false when there is one, or memory is out.
+ */
+bool peer_stream(struct peer *peer, const struct slice *args, size_t arg_count, uint64_t len,
+                 const struct peer_stream_end *end, peer_reply callback, void *context);
+/* The next bytes, not more than are missing. False when memory is out, nothing is queued then. When
+ * the connection has failed, and the callback told it, they are dropped. Its caller sees to it that
+ * peer_unwritten() does not grow. */
+bool peer_stream_add(struct peer *peer, struct slice bytes);
+/* Gives it up; it still is answered. */
+void peer_stream_spoil(struct peer *peer);
+/* Whether there is none under way. One that was given up is until the node has taken it all. */
+bool peer_can_stream(const struct peer *peer);
+/* Bytes that are queued, of all calls. */
+size_t peer_unwritten(const struct peer *peer);
 /* Writes what is queued, as far as the connection takes it. Calls made inside a callback of this
  * peer are written when the callback has returned, all others a millisecond later at the latest:
  * whoever queues a batch for another peer says so at its end. Never calls back. */
 void peer_flush(struct peer *peer);
-/* Calls whose context lies in [from, from + size) are answered to nobody. They may be executed. */
+/* Calls whose context lies in [from, from + size) are answered to nobody. They may be
+ * executed. */
 void peer_forget(struct peer *peer, const void *from, size_t size);
 /* Whether another call may be queued within the bounds. Has its caller told when there is room
  * again is not needed: a reply to a call under way is the moment to look again. */

@@ -1,6 +1,6 @@
 /*
  * What the files of peers share: peer.c queues calls and matches replies to them, peer_greet.c says
- * what comes first on a connection.
+ * what comes first on a connection, peer_stream.c has calls that are made piece by piece.
  */
 #ifndef MOVE_PEER_INTERNAL_H
 #define MOVE_PEER_INTERNAL_H
@@ -30,8 +30,17 @@ enum peer_greeting {
 struct peer_slot {
     peer_reply callback; /* NULL: answered to nobody */
     void *context;
-    uint64_t called_ns;
-    uint64_t end; /* where its bytes end, counted as `written` is */
+    uint64_t called_ns; /* 0: says nothing about the node's latency */
+    uint64_t end;       /* where its bytes end, counted as `written` is */
+};
+
+/* A call of which not all is queued yet. */
+struct peer_stream {
+    bool is_open, is_spoiled;
+    uint64_t missing; /* bytes */
+    uint64_t end;     /* of its slot */
+    const struct peer_stream_end *says;
+    struct buffer held; /* calls that were made meanwhile */
 };
 
 struct peer {
@@ -44,6 +53,7 @@ struct peer {
     enum peer_state state;
     struct buffer greeting, out, in;
     struct resp_scanner scanner;
+    struct peer_stream stream;
     bool spares_old;
     bool is_blocked; /* the connection takes no more bytes now */
     bool is_broken;  /* failed where it may not call back: the timer tells it */
@@ -70,6 +80,22 @@ bool peer_greet(struct peer *peer);
 /* Takes one reply to it; the state is PEER_READY after the last. Returns NULL, or why the
  * connection can't be used, in text of `size` bytes. */
 const char *peer_greeted(struct peer *peer, const char *reply, size_t len, char *text, size_t size);
+/* Queues a call as peer_call() does. A call of three arguments more goes on with the text `open`
+ * (else NULL) and then with `more` bytes that are to come. */
+bool peer_queue(struct peer *peer, const struct peer_slot *slot, const struct slice *args,
+                size_t arg_count, const char *open, uint64_t more);
+/* Has what is queued written: now when it is much, soon else. */
+void peer_flush_soon(struct peer *peer);
+/* Has the peer told that its connection cannot go on, from its timer. */
+void peer_break_later(struct peer *peer);
+/* The oldest call is the stream, and nothing of it is queued: the node waits for us. */
+bool peer_stream_starves(const struct peer *peer);
+/* The oldest call is the stream, which is not whole. */
+bool peer_stream_is_first(const struct peer *peer);
+/* More of a spoiled stream, when nothing else is queued. False when there is nothing. */
+bool peer_stream_refill(struct peer *peer);
+/* The connection has gone. */
+void peer_stream_drop(struct peer *peer);
 /* Remembers the connection that breaks as one to be killed, if it may still have commands. */
 void peer_remember_old(struct peer *peer);
 
