@@ -42,6 +42,7 @@ static inline void memory_touch(struct memory_call *call)
 
 static inline void memory_run(struct memory_call *call, const struct memory_command *command)
 {
+    CW_ASSERT(command);
     if (command->flags & MEMORY_WRITES)
         memory_touch(call);
     command->run(call);
