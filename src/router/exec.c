@@ -13,6 +13,7 @@
  * reads.
  */
 #include "router/moving.h"
+#include "router/own_link.h"
 #include "router/transaction.h"
 
 #include <stdio.h>
@@ -85,7 +86,7 @@ static enum verdict judge(struct client *client, const struct parsed *parsed, ui
     return has_to_wait ? VERDICT_WAIT : VERDICT_SEND;
 }
 
-/* Finds the node under the map of now, and how many of the commands write. */
+/* Finds the node under the map of now (CW_NO_NODE: no keys), and how many of the commands write. */
 static enum verdict judge_all(struct client *client, uint32_t *ret_node, uint32_t *ret_write_count)
 {
     struct walk walk;
@@ -101,8 +102,6 @@ static enum verdict judge_all(struct client *client, uint32_t *ret_node, uint32_
         client_error(client, "ERR out of memory");
         verdict = VERDICT_ANSWERED;
     }
-    if (*ret_node == CW_NO_NODE)
-        *ret_node = 0; /* no keys at all: where scripts without keys run, too */
     return verdict;
 }
 
@@ -184,7 +183,8 @@ static bool append_all(struct batch *batch, struct client *client)
            buffer_append_text(out, "*1\r\n$4\r\nEXEC\r\n") && add_requests(batch, client);
 }
 
-static void send_all(struct client *client, struct link *link, uint32_t write_count)
+/* False after an error was answered. */
+static bool send_all(struct client *client, struct link *link, uint32_t write_count)
 {
     char text[512];
     uint32_t count = client->transaction->command_count + 2;
@@ -192,46 +192,85 @@ static void send_all(struct client *client, struct link *link, uint32_t write_co
         count += write_count;
     if (!link_accepts(link, count, text, sizeof text)) {
         client_error(client, text);
-        return;
+        return false;
     }
     struct batch batch = {.link = link, .out_before = link->out.len};
     if (!append_all(&batch, client)) {
         batch_undo(client->worker, &batch);
         client_error(client, "ERR out of memory");
-        return;
+        return false;
     }
     batch.exec->len = (uint32_t)(link->out.len - batch.out_before);
+    batch.exec->link = link;
     client_enqueue(client, batch.exec);
     while (batch.first)
         link_send(link, batch_take(&batch));
     link_send(link, batch.exec);
+    return true;
 }
 
-static void reply_nothing(struct client *client)
+/* ---- EXEC -------------------------------------------------------------------------------------
+ */
+
+/* Nothing is left to be done, or nothing may be done. */
+static void reply_empty(struct client *client, bool is_nil)
 {
     struct buffer *out = client_reply(client);
-    if (out)
+    if (out && is_nil)
+        resp_write_null_array(out, client->protocol);
+    else if (out)
         resp_write_array(out, 0);
     client_replied(client);
+}
+
+/* The node has noticed writes of what is watched on one connection only. Without keys it goes where
+ * scripts without keys run, too. NULL: to no node where the watch would count. */
+static struct link *find_link(struct client *client, uint32_t node_number)
+{
+    struct pool *pool = client->pool;
+    struct node *node = pool->nodes[node_number == CW_NO_NODE ? 0 : node_number];
+    if (!client->transaction->is_watching)
+        return node_link(node, client);
+    bool is_there = node_number == CW_NO_NODE || client->own->link.node == node;
+    return is_there ? &client->own->link : NULL;
+}
+
+/* The client keeps its connection until EXEC is answered. */
+static void finish(struct client *client, bool is_sent)
+{
+    if (is_sent && client->own)
+        client->transaction->is_over = true;
+    else
+        transaction_end(client);
+}
+
+/* Of a transaction that was understood, and whose watch is whole. */
+static bool exec_all(struct client *client)
+{
+    uint32_t node, write_count;
+    enum verdict verdict = judge_all(client, &node, &write_count);
+    if (verdict == VERDICT_WAIT) {
+        hold_client(client);
+        return false;
+    }
+    struct link *link = verdict == VERDICT_SEND ? find_link(client, node) : NULL;
+    if (verdict == VERDICT_SEND && !link)
+        reply_empty(client, true);
+    finish(client, link && send_all(client, link, write_count));
+    return true;
 }
 
 bool exec_command(struct client *client)
 {
     const struct transaction *transaction = client->transaction;
-    uint32_t node, write_count;
-    enum verdict verdict = VERDICT_ANSWERED;
     if (transaction->is_bad)
         client_error(client, "EXECABORT Transaction discarded because of previous errors.");
-    else if (transaction->command_count == 0)
-        reply_nothing(client);
+    else if (transaction->is_watching && !watch_is_whole(client))
+        reply_empty(client, true);
+    else if (transaction->command_count == 0 && !transaction->is_watching)
+        reply_empty(client, false);
     else
-        verdict = judge_all(client, &node, &write_count);
-    if (verdict == VERDICT_WAIT) {
-        hold_client(client);
-        return false;
-    }
-    if (verdict == VERDICT_SEND)
-        send_all(client, node_link(client->pool->nodes[node], client), write_count);
+        return exec_all(client);
     transaction_end(client);
     return true;
 }
@@ -241,14 +280,14 @@ bool exec_command(struct client *client)
 
 void exec_part_answered(struct worker *worker, struct request *part, const char *reply, size_t len)
 {
-    struct buffer *why = &part->exec->reply; /* unused until EXEC is answered */
-    if (reply[0] == '-' && why->len == 0)
-        buffer_append(why, reply + 1, len - 3);
+    struct request *exec = part->exec; /* NULL: an UNWATCH that nobody asked for */
+    /* Its reply is unused until EXEC is answered. */
+    if (exec && reply[0] == '-' && exec->reply.len == 0)
+        buffer_append(&exec->reply, reply + 1, len - 3);
     request_return(worker, part);
 }
 
-/* Says why in the place of "because of previous errors", of which the client has seen none. If the
- * node refused more than single commands, MULTI itself, it may have done them one by one. */
+/* Says why in the place of "because of previous errors", of which the client has seen none. */
 static void answer_with_reason(struct worker *worker, struct request *request, bool is_aborted)
 {
     char text[512];
@@ -266,13 +305,29 @@ static void answer_with_reason(struct worker *worker, struct request *request, b
     request_fail(worker, request, text);
 }
 
+/* A node that refuses EXEC itself (a user that may not say it) is still between MULTI and EXEC, or
+ * never was: whatever is sent there next would be misunderstood. */
+static void abandon(struct link *link)
+{
+    if (link->state == LINK_READY)
+        link_abandon(link, "refused EXEC, so that its connection had to be closed; whether it did "
+                           "what was asked is unknown");
+}
+
 void exec_answered(struct worker *worker, struct request *request, const char *reply, size_t len)
 {
-    bool is_aborted = len > 10 && memcmp(reply, "-EXECABORT", 10) == 0;
+    struct client *client = request->client;
+    struct link *link = request->link;
+    bool is_error = reply[0] == '-';
+    bool is_aborted = is_error && len > 10 && memcmp(reply, "-EXECABORT", 10) == 0;
     request->kind = REQUEST_RELAY;
-    if (request->reply.len && reply[0] == '-')
+    if (is_error && !is_aborted)
+        abandon(link);
+    if (client && client->transaction && client->transaction->is_over)
+        transaction_end(client);
+    if (request->reply.len && is_error) {
         answer_with_reason(worker, request, is_aborted);
-    else {
+    } else {
         buffer_clear(&request->reply);
         request_answer(worker, request, reply, len);
     }

@@ -46,6 +46,7 @@ enum request_kind {
     REQUEST_PART,      /* a part of a split; has no client of its own */
     REQUEST_READY,     /* the reply was known at once, but had to wait for its turn */
     REQUEST_MARK,      /* the mark of the write behind it; its reply is nobody's */
+    REQUEST_WATCH,     /* WATCH: the reply is the client's */
     REQUEST_EXEC,      /* EXEC of a transaction: the reply is the client's */
     REQUEST_EXEC_PART, /* MULTI and the commands before it: their replies are nobody's */
 };
@@ -69,7 +70,8 @@ struct request {
     uint32_t missed_arg_count;
     struct split *split;  /* SPLIT: its own; PART: its parent's */
     uint32_t part;        /* PART: its number */
-    struct request *exec; /* EXEC_PART: the EXEC behind it, at the same link */
+    struct request *exec; /* EXEC_PART: the EXEC behind it at the same link, or NULL */
+    struct link *link;    /* EXEC: where it was sent */
     struct buffer reply;  /* answered, and waiting for those before it; EXEC, until it is answered:
                              why the node will refuse it */
 };

@@ -263,6 +263,8 @@ static void hello(struct client *client, const struct parsed *parsed)
         client_error(client, error);
         return;
     }
+    if (client->protocol != (int)protocol)
+        watch_give_back(client); /* the other protocol has other connections */
     client->protocol = (int)protocol;
     struct buffer *out = client_reply(client);
     if (out)

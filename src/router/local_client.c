@@ -3,6 +3,7 @@
  * adding its own clients, and comes back to the one that was asked.
  */
 #include "router/local.h"
+#include "router/transaction.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,10 +18,10 @@ static void describe(const struct client *client, struct buffer *out)
     buffer_printf(
         out,
         "id=%" PRIu64 " addr=%s laddr=%s fd=0 name=%s age=%" PRIu64 " idle=%" PRIu64
-        " flags=N db=0 sub=0 psub=0 multi=-1 qbuf=%zu obl=%zu cmd=%s user=default resp=%d "
+        " flags=N db=0 sub=0 psub=0 multi=%d qbuf=%zu obl=%zu cmd=%s user=default resp=%d "
         "lib-name=%s lib-ver=%s pool=%s worker=%u waiting=%u\n",
         client->id, peer, own, client->name, (now - client->connected_ms) / 1000,
-        (now - client->last_ms) / 1000, client->in.len, client->out.len,
+        (now - client->last_ms) / 1000, transaction_length(client), client->in.len, client->out.len,
         client->last_command ? client->last_command->name : "NULL", client->protocol,
         client->lib_name, client->lib_version, client->pool->settings->name, client->worker->index,
         client->queued);

@@ -91,7 +91,8 @@ bool node_uses_resp3(const struct node *node)
 
 struct link *node_link(struct node *node, const struct client *client)
 {
-    if (__builtin_expect(client->own != NULL, 0) && client->own->link.node == node)
+    if (__builtin_expect(client->own != NULL, 0) && client->own->link.node == node &&
+        !own_link_is_lost(client->own))
         return &client->own->link;
     uint32_t connections = node->pool->settings->connections;
     uint32_t first = client->protocol == 3 ? connections : 0;

@@ -93,6 +93,8 @@ void request_answer(struct worker *worker, struct request *request, const char *
         split_part_answered(worker, request, reply, len);
     else if (request->kind == REQUEST_MARK)
         mark_answered(worker, request, reply);
+    else if (request->kind == REQUEST_WATCH)
+        watch_answered(worker, request, reply, len);
     else if (request->kind == REQUEST_EXEC)
         exec_answered(worker, request, reply, len);
     else if (request->kind == REQUEST_EXEC_PART)
@@ -116,7 +118,6 @@ void request_fail(struct worker *worker, struct request *request, const char *te
         len = snprintf(line, sizeof line, "-%.600s\r\n", text);
     if (request->kind == REQUEST_EXEC)
         buffer_clear(&request->reply);
-    if (request->kind == REQUEST_SCAN || request->kind == REQUEST_EXEC)
-        request->kind = REQUEST_RELAY;
+    request->kind = request->kind == REQUEST_SCAN ? REQUEST_RELAY : request->kind;
     request_answer(worker, request, line, (size_t)len);
 }

@@ -7,15 +7,15 @@
  * quarter of the bytes that it may hold, so that it is still read from (client.c stops at half).
  */
 #include "router/transaction.h"
+#include "router/local.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
-static void reply_simple(struct client *client, const char *text)
+static void reply_queued(struct client *client)
 {
     struct buffer *out = client_reply(client);
     if (out)
-        resp_write_simple(out, text);
+        resp_write_simple(out, "QUEUED");
     client_replied(client);
 }
 
@@ -30,12 +30,13 @@ static void drop_commands(struct client *client, struct transaction *transaction
 void transaction_end(struct client *client)
 {
     struct transaction *transaction = client->transaction;
-    client->transaction = NULL;
     if (!transaction)
         return;
+    watch_give_back(client);
     drop_commands(client, transaction);
     buffer_release(&transaction->key);
     free(transaction);
+    client->transaction = NULL;
 }
 
 static void spoil(struct client *client)
@@ -89,7 +90,8 @@ bool transaction_find_node(struct client *client, const struct parsed *parsed, u
         if (node == CW_NO_NODE)
             node = owner;
         if (owner != node) {
-            refuse_crossing(client, "MULTI", (struct key_place){first_key(transaction), node},
+            refuse_crossing(client, transaction->is_open ? "MULTI" : "WATCH",
+                            (struct key_place){first_key(transaction), node},
                             (struct key_place){key, owner});
             return false;
         }
@@ -167,7 +169,7 @@ void transaction_keep(struct client *client, struct parsed *parsed)
 {
     if (is_for_one_node(client, parsed->command) && are_keys_fine(client, parsed) &&
         has_room_for(client, parsed) && append(client, parsed))
-        reply_simple(client, "QUEUED");
+        reply_queued(client);
     else
         spoil(client);
 }
@@ -175,8 +177,7 @@ void transaction_keep(struct client *client, struct parsed *parsed)
 /* ---- the commands ------------------------------------------------------------------------------
  */
 
-/* The client's transaction, which is made if there is none. NULL after an error was answered. */
-static struct transaction *borrow(struct client *client)
+struct transaction *transaction_borrow(struct client *client)
 {
     if (!client->transaction)
         client->transaction = calloc(1, sizeof *client->transaction);
@@ -187,7 +188,7 @@ static struct transaction *borrow(struct client *client)
 
 static void multi(struct client *client)
 {
-    struct transaction *transaction = borrow(client);
+    struct transaction *transaction = transaction_borrow(client);
     if (!transaction)
         return;
     if (transaction->is_open) {
@@ -195,7 +196,7 @@ static void multi(struct client *client)
         return;
     }
     transaction->is_open = true;
-    reply_simple(client, "OK");
+    client_ok(client);
 }
 
 static void discard(struct client *client)
@@ -205,7 +206,7 @@ static void discard(struct client *client)
         return;
     }
     transaction_end(client);
-    reply_simple(client, "OK");
+    client_ok(client);
 }
 
 static bool exec(struct client *client)
@@ -216,13 +217,43 @@ static bool exec(struct client *client)
     return true;
 }
 
+static bool watch(struct client *client, struct parsed *parsed)
+{
+    if (!client->transaction || !client->transaction->is_open)
+        return watch_command(client, parsed);
+    client_error(client, "ERR WATCH inside MULTI is not allowed");
+    return true;
+}
+
+/* Inside MULTI it is kept as any other command. */
+static void unwatch(struct client *client)
+{
+    transaction_end(client);
+    client_ok(client);
+}
+
 bool transaction_command(struct client *client, struct parsed *parsed)
 {
     switch ((int)parsed->command->id) {
     case CMD_MULTI: multi(client); break;
     case CMD_DISCARD: discard(client); break;
-    case CMD_UNWATCH: reply_simple(client, "OK"); break; /* nothing is */
     case CMD_EXEC: return exec(client);
+    case CMD_WATCH: return watch(client, parsed);
+    case CMD_UNWATCH: unwatch(client); break;
     }
     return true;
+}
+
+/* Whether a command may take the client's connection from it. */
+static bool may_end(const struct command *command)
+{
+    return command->id == CMD_EXEC || command->id == CMD_DISCARD || command->id == CMD_UNWATCH ||
+           command->id == CMD_RESET || command->id == CMD_HELLO;
+}
+
+bool transaction_lets_go_on(struct client *client, const struct command *command)
+{
+    if (!client->transaction->is_over && !(client->own && may_end(command)))
+        return true;
+    return client_is_alone(client);
 }

@@ -24,6 +24,7 @@ struct recorder {
     size_t record_len;
     uint32_t connects;      /* how often it was connected */
     const char *mark_reply; /* to SADD; NULL: ":1" */
+    const char *exec_reply; /* to EXEC; NULL: "+OK" */
     const void *scan_reply; /* to SCAN, KEYS and RANDOMKEY; NULL: an empty one */
     size_t scan_reply_len;
 };
@@ -67,6 +68,10 @@ static void recorder_answer(struct recorder_conn *conn)
         buffer_append(&conn->out, recorder->scan_reply, recorder->scan_reply_len);
     else if (memcmp(name.ptr, "SADD", 4) == 0)
         buffer_append_text(&conn->out, recorder->mark_reply ? recorder->mark_reply : ":1\r\n");
+    else if (memcmp(name.ptr, "EXEC", 4) == 0 && recorder->exec_reply)
+        buffer_append_text(&conn->out, recorder->exec_reply);
+    else if (memcmp(name.ptr, "CLIE", 4) == 0)
+        resp_write_integer(&conn->out, 1);
     else if (memcmp(name.ptr, "HELL", 4) == 0)
         resp_write_map(&conn->out, 0, 3);
     else if (memcmp(name.ptr, "DEL", 3) == 0)
