@@ -78,6 +78,11 @@ void apply_append_bytes(struct buffer *out, uint64_t bytes)
     buffer_printf(out, unit && value < 100 ? "%.1f %s" : "%.0f %s", value, units[unit]);
 }
 
+void apply_append_count(struct buffer *out, uint64_t count, const char *one, const char *several)
+{
+    buffer_printf(out, "%" PRIu64 " %s", count, count == 1 ? one : several);
+}
+
 void apply_append_duration(struct buffer *out, uint64_t ms)
 {
     uint64_t seconds = ms / 1000;

@@ -21,6 +21,8 @@ double apply_real(const json_t *object, const char *key);
 
 /* Appends "1.5 MB" (by 1024), "12.3 s" or "1:23:45". */
 void apply_append_bytes(struct buffer *out, uint64_t bytes);
+/* "1 copy", "2 copies". */
+void apply_append_count(struct buffer *out, uint64_t count, const char *one, const char *several);
 void apply_append_duration(struct buffer *out, uint64_t ms);
 
 #endif

@@ -1,6 +1,7 @@
 #include "cli/apply_plan.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/apply_ask.h"
@@ -16,6 +17,20 @@ static void cell_number(struct table *table, uint64_t number)
         table_cellf(table, "%" PRIu64, number);
     else
         table_cell(table, "-");
+}
+
+/* In one column, so that the table fits a terminal: "1", or "1 to 3" where it changes. */
+static void cell_weight(struct table *table, uint64_t before, uint64_t after)
+{
+    char was[24] = "-", is[24] = "-";
+    if (before)
+        snprintf(was, sizeof was, "%" PRIu64, before);
+    if (after)
+        snprintf(is, sizeof is, "%" PRIu64, after);
+    if (before == after)
+        table_cell(table, is);
+    else
+        table_cellf(table, "%s to %s", was, is);
 }
 
 static void cell_bytes(struct table *table, uint64_t bytes)
@@ -35,9 +50,8 @@ static void cell_share(struct table *table, const json_t *object, const char *ke
 
 static void print_nodes(const json_t *plan, bool has_color, struct buffer *out)
 {
-    static const char *const titles[] = {"NODE",     ">WEIGHT",   ">THEN",     ">SHARE",
-                                         ">THEN",    ">IDEAL",    ">KEYS OUT", ">BYTES OUT",
-                                         ">KEYS IN", ">BYTES IN", NULL};
+    static const char *const titles[] = {"NODE",      ">WEIGHT", ">SHARE",   ">THEN",   ">IDEAL",
+                                         ">KEYS OUT", ">MEMORY", ">KEYS IN", ">MEMORY", NULL};
     struct table table;
     size_t i;
     const json_t *node;
@@ -45,15 +59,15 @@ static void print_nodes(const json_t *plan, bool has_color, struct buffer *out)
     json_array_foreach(json_object_get(plan, "nodes"), i, node)
     {
         table_cell(&table, apply_text(node, "id"));
-        cell_number(&table, apply_number(node, "weight_before"));
-        cell_number(&table, apply_number(node, "weight_after"));
+        cell_weight(&table, apply_number(node, "weight_before"),
+                    apply_number(node, "weight_after"));
         cell_share(&table, node, "share_before");
         cell_share(&table, node, "share_after");
         cell_share(&table, node, "ideal_share_after");
         cell_number(&table, apply_number(node, "keys_out"));
-        cell_bytes(&table, apply_number(node, "bytes_out"));
+        cell_bytes(&table, apply_number(node, "memory_out"));
         cell_number(&table, apply_number(node, "keys_in"));
-        cell_bytes(&table, apply_number(node, "bytes_in"));
+        cell_bytes(&table, apply_number(node, "memory_in"));
     }
     table_print(&table, "", out);
     table_release(&table);
@@ -70,7 +84,7 @@ static void cell_end(struct table *table, const json_t *move, const char *id, co
 
 static void print_moves(const json_t *plan, bool has_color, struct buffer *out)
 {
-    static const char *const titles[] = {"FROM", "TO", ">SHARE", ">KEYS", ">BYTES", NULL};
+    static const char *const titles[] = {"FROM", "TO", ">SHARE", ">KEYS", ">MEMORY", NULL};
     struct table table;
     size_t i, count = json_array_size(json_object_get(plan, "moves"));
     if (count == 0)
@@ -83,12 +97,12 @@ static void print_moves(const json_t *plan, bool has_color, struct buffer *out)
         cell_end(&table, move, "to", "to_address");
         cell_share(&table, move, "share");
         cell_number(&table, apply_number(move, "keys"));
-        cell_bytes(&table, apply_number(move, "bytes"));
+        cell_bytes(&table, apply_number(move, "memory"));
     }
     table_print(&table, "", out);
     table_release(&table);
     if (i < count)
-        buffer_printf(out, "and %zu smaller moves\n", count - i);
+        buffer_printf(out, "and %zu smaller move%s\n", count - i, count - i == 1 ? "" : "s");
 }
 
 /* ---- sentences ------------------------------------------------------------------------------- */
@@ -117,9 +131,13 @@ static void print_totals(const json_t *plan, struct buffer *out)
                                 "held is lost, and its id is never used again\n");
         return;
     }
-    buffer_printf(out, "about %" PRIu64 " keys and ", apply_number(plan, "keys"));
-    apply_append_bytes(out, apply_number(plan, "bytes"));
-    buffer_printf(out, ", estimated from %" PRIu64 " keys\n", apply_number(plan, "sampled"));
+    buffer_append_text(out, "about ");
+    apply_append_count(out, apply_number(plan, "keys"), "key", "keys");
+    buffer_append_text(out, " and ");
+    apply_append_bytes(out, apply_number(plan, "memory"));
+    buffer_append_text(out, " of memory, estimated from ");
+    apply_append_count(out, apply_number(plan, "sampled"), "key", "keys");
+    buffer_append_text(out, "\n");
 }
 
 static void print_remarks(const json_t *plan, bool has_color, struct buffer *out)
@@ -131,7 +149,7 @@ static void print_remarks(const json_t *plan, bool has_color, struct buffer *out
         buffer_append_text(out, "the heaviest key seen is ");
         table_append_safe(out, key, strlen(key));
         buffer_append_text(out, " with ");
-        apply_append_bytes(out, apply_number(heaviest, "bytes"));
+        apply_append_bytes(out, apply_number(heaviest, "memory"));
         buffer_append_text(out, "\n");
     }
     if (!*problem)

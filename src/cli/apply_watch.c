@@ -44,9 +44,10 @@ void apply_append_progress(const json_t *transition, bool has_state, struct buff
                       apply_real(transition, "part") * 100);
     if (left)
         buffer_printf(out, "%" PRIu64 ":%02" PRIu64 " left, ", left / 60, left % 60);
-    buffer_printf(out, "%.0f keys/s, ", apply_real(transition, "keys_per_second"));
-    buffer_printf(out, "%" PRIu64 " keys, ", apply_number(progress, "keys_copied"));
-    apply_append_bytes(out, apply_number(progress, "bytes_copied"));
+    buffer_printf(out, "%.0f keys/s scanned, ", apply_real(transition, "keys_scanned_per_second"));
+    apply_append_count(out, apply_number(progress, "copies"), "copy", "copies");
+    buffer_append_text(out, ", ");
+    apply_append_bytes(out, apply_number(progress, "copied_bytes"));
     if (p99)
         buffer_printf(out, ", p99 %.1f ms", (double)p99 / 1000);
 }
@@ -59,12 +60,14 @@ void apply_append_summary(const json_t *transition, struct buffer *out)
     uint64_t now = ended > started ? ended : apply_number(transition, "now_ms");
     buffer_printf(out, "%s: ", apply_text(transition, "outcome"));
     table_append_safe(out, what, strlen(what));
-    buffer_printf(out, "; %" PRIu64 " keys (", apply_number(transition, "keys_moved"));
-    apply_append_bytes(out, apply_number(transition, "bytes_moved"));
-    buffer_append_text(out, ") moved in ");
+    buffer_append_text(out, "; ");
+    apply_append_count(out, apply_number(transition, "copies"), "copy", "copies");
+    buffer_append_text(out, " (");
+    apply_append_bytes(out, apply_number(transition, "copied_bytes"));
+    buffer_append_text(out, ") in ");
     apply_append_duration(out, now > started ? now - started : 0);
-    buffer_printf(out, "; writes were held for %.1f ms at most; generation %" PRIu64 "\n",
-                  (double)apply_number(transition, "hold_us") / 1000,
+    buffer_printf(out, "; freeze %.1f ms; generation %" PRIu64 "\n",
+                  (double)apply_number(transition, "freeze_us") / 1000,
                   apply_number(transition, "generation"));
 }
 

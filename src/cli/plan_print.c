@@ -144,8 +144,9 @@ void plan_print_tables(const struct planned *planned, struct buffer *out)
         buffer_printf(out, "with slots the same change would move %.2f %%, %.2f %% without need\n",
                       planned->slots_share * 100, planned->slots_needless_share * 100);
     if (planned->has_keys)
-        buffer_printf(out, "%" PRIu64 " of the %" PRIu64 " keys given move (%.2f %%)\n",
-                      keys->moving, keys->total,
+        buffer_printf(out, "%" PRIu64 " of the %" PRIu64 " key%s given move%s (%.2f %%)\n",
+                      keys->moving, keys->total, keys->total == 1 ? "" : "s",
+                      keys->moving == 1 ? "s" : "",
                       keys->total ? 100.0 * (double)keys->moving / (double)keys->total : 0.0);
 }
 

@@ -27,17 +27,22 @@ static json_int_t number_of(const json_t *object, const char *key)
     return json_integer_value(json_object_get(object, key));
 }
 
+static void append_count(struct buffer *out, json_int_t count, const char *noun)
+{
+    buffer_printf(out, ", %" JSON_INTEGER_FORMAT " %s%s", count, noun, count == 1 ? "" : "s");
+}
+
 static void print_head(const json_t *root, struct buffer *out)
 {
     const json_t *total = json_object_get(root, "total");
     long seconds = (long)json_number_value(json_object_get(root, "uptime_seconds"));
-    buffer_printf(out,
-                  "clockwise %s, up %ldd %02ld:%02ld:%02ld, %zu workers, %" JSON_INTEGER_FORMAT
-                  " clients, %" JSON_INTEGER_FORMAT " requests, %" JSON_INTEGER_FORMAT " errors\n",
-                  text_of(root, "version"), seconds / 86400, seconds / 3600 % 24, seconds / 60 % 60,
-                  seconds % 60, json_array_size(json_object_get(root, "workers")),
-                  number_of(total, "clients"), number_of(total, "requests"),
-                  number_of(total, "errors"));
+    buffer_printf(out, "clockwise %s, up %ldd %02ld:%02ld:%02ld", text_of(root, "version"),
+                  seconds / 86400, seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
+    append_count(out, (json_int_t)json_array_size(json_object_get(root, "workers")), "worker");
+    append_count(out, number_of(total, "clients"), "client");
+    append_count(out, number_of(total, "requests"), "request");
+    append_count(out, number_of(total, "errors"), "error");
+    buffer_append_text(out, "\n");
 }
 
 static enum table_color color_of(const char *health)
@@ -47,18 +52,51 @@ static enum table_color color_of(const char *health)
                                          : TABLE_YELLOW;
 }
 
-static void add_node(struct table *table, const json_t *node)
+/* Columns that tell something; a table with all of them is wider than a terminal. */
+struct columns {
+    bool has_zones, has_timeouts;
+};
+
+static struct columns columns_of(const json_t *nodes)
+{
+    struct columns columns = {0};
+    const json_t *node;
+    size_t index;
+    json_array_foreach(nodes, index, node)
+    {
+        columns.has_zones |= strcmp(text_of(node, "zone"), "-") != 0;
+        columns.has_timeouts |= number_of(node, "timeouts") != 0;
+    }
+    return columns;
+}
+
+static void begin_table(struct table *table, const struct columns *columns, bool has_color)
+{
+    const char *titles[TABLE_COLUMNS_MAX] = {"NODE", "HEALTH", ">WEIGHT", ">SHARE"};
+    size_t count = 4;
+    if (columns->has_zones)
+        titles[count++] = "ZONE";
+    titles[count++] = ">REQUESTS";
+    titles[count++] = ">ERRORS";
+    if (columns->has_timeouts)
+        titles[count++] = ">TIMEOUTS";
+    titles[count] = "ADDRESS";
+    table_init(table, titles, has_color);
+}
+
+static void add_node(struct table *table, const struct columns *columns, const json_t *node)
 {
     const char *health = text_of(node, "health");
     table_cell(table, text_of(node, "id"));
     table_cell_colored(table, color_of(health), health);
     table_cellf(table, "%" JSON_INTEGER_FORMAT, number_of(node, "weight"));
     table_cellf(table, "%.2f %%", json_number_value(json_object_get(node, "share")) * 100);
-    table_cell(table, text_of(node, "zone"));
+    if (columns->has_zones)
+        table_cell(table, text_of(node, "zone"));
     table_cellf(table, "%" JSON_INTEGER_FORMAT, number_of(node, "requests"));
     table_cellf(table, "%" JSON_INTEGER_FORMAT, number_of(node, "errors"));
-    table_cellf(table, "%" JSON_INTEGER_FORMAT, number_of(node, "timeouts"));
-    table_cellf(table, "%" JSON_INTEGER_FORMAT, number_of(node, "in_flight"));
+    if (columns->has_timeouts)
+        table_cellf(table, "%" JSON_INTEGER_FORMAT, number_of(node, "timeouts"));
     table_cell(table, text_of(node, "address"));
 }
 
@@ -78,21 +116,20 @@ static void print_losses(const json_t *losses, bool has_color, struct buffer *ou
 
 static void print_pool(const json_t *pool, bool has_color, struct buffer *out)
 {
-    static const char *const titles[] = {"NODE",       "HEALTH",    ">WEIGHT", ">SHARE",
-                                         "ZONE",       ">REQUESTS", ">ERRORS", ">TIMEOUTS",
-                                         ">IN FLIGHT", "ADDRESS",   NULL};
     const json_t *latency = json_object_get(pool, "latency_us"), *node;
+    const json_t *nodes = json_object_get(pool, "nodes");
+    struct columns columns = columns_of(nodes);
     struct table table;
     size_t index;
     buffer_printf(out,
                   "\npool %s on %s, engine %s, placement %s, generation %" JSON_INTEGER_FORMAT
-                  ", p50 %.3f ms, p99 %.3f ms\n",
+                  ",\n  p50 %.3f ms, p99 %.3f ms\n",
                   text_of(pool, "name"), text_of(pool, "listen"), text_of(pool, "engine"),
                   text_of(pool, "placement"), number_of(pool, "generation"),
                   (double)number_of(latency, "p50") / 1000,
                   (double)number_of(latency, "p99") / 1000);
-    table_init(&table, titles, has_color);
-    json_array_foreach(json_object_get(pool, "nodes"), index, node) add_node(&table, node);
+    begin_table(&table, &columns, has_color);
+    json_array_foreach(nodes, index, node) add_node(&table, &columns, node);
     table_print(&table, "  ", out);
     table_release(&table);
     transition_print_short(json_object_get(pool, "transition"), "  ", has_color, out);

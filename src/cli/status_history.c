@@ -50,9 +50,9 @@ static void add_entry(struct table *table, const json_t *entry, const json_t *be
         table_cell(table, "-");
     table_cell_colored(table, color_of(state), state);
     table_cellf(table, "%" PRIu64, apply_number(entry, "generation"));
-    table_cellf(table, "%" PRIu64, apply_number(entry, "keys"));
-    cell_bytes(table, apply_number(entry, "bytes"));
-    table_cellf(table, "%.1f ms", (double)apply_number(entry, "held_us") / 1000);
+    table_cellf(table, "%" PRIu64, apply_number(entry, "copies"));
+    cell_bytes(table, apply_number(entry, "copied_bytes"));
+    table_cellf(table, "%.1f ms", (double)apply_number(entry, "freeze_us") / 1000);
     const char *who = is_first ? apply_text(entry, "who") : "";
     table_cellf(table, "%s%s%s%s%s", what, *what && *note ? ": " : "", note,
                 *who ? ", asked by " : "", who);
@@ -60,8 +60,8 @@ static void add_entry(struct table *table, const json_t *entry, const json_t *be
 
 static int print_table(const json_t *root)
 {
-    static const char *const titles[] = {"TIME",   ">ID",   "STATE", ">MAP", ">KEYS",
-                                         ">BYTES", ">HELD", "WHAT",  NULL};
+    static const char *const titles[] = {"TIME",   ">ID",     "STATE", ">MAP", ">COPIES",
+                                         ">BYTES", ">FREEZE", "WHAT",  NULL};
     struct buffer out = BUFFER_INIT;
     struct table table;
     size_t i;

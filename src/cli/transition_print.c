@@ -107,20 +107,26 @@ static void print_work(const json_t *transition, struct buffer *out)
     const json_t *progress = json_object_get(transition, "progress");
     const json_t *writes = json_object_get(transition, "writes");
     buffer_printf(out,
-                  "  keys     %" PRIu64 " of %" PRIu64 " looked at, %" PRIu64 " copied, %" PRIu64
-                  " copied again after writes, %" PRIu64 " verified, %" PRIu64 " removed behind\n",
+                  "  keys     %" PRIu64 " of about %" PRIu64 " scanned, %" PRIu64
+                  " written meanwhile, %" PRIu64 " verified, %" PRIu64 " purged\n",
                   apply_number(progress, "keys_scanned"), apply_number(progress, "keys_expected"),
-                  apply_number(progress, "keys_copied"), apply_number(progress, "keys_dirty"),
-                  apply_number(progress, "keys_verified"), apply_number(progress, "keys_purged"));
-    if (apply_number(progress, "big_keys"))
-        buffer_printf(out, "  big      %" PRIu64 " keys in %" PRIu64 " chunks\n",
-                      apply_number(progress, "big_keys"), apply_number(progress, "chunks"));
-    buffer_printf(out,
-                  "  writes   %" PRIu64 " marked, %" PRIu64 " held, %.1f ms at most; the last hold "
-                  "took %.1f ms\n",
-                  apply_number(writes, "marks"), apply_number(writes, "held"),
-                  (double)apply_number(writes, "held_us_max") / 1000,
-                  (double)apply_number(transition, "hold_us") / 1000);
+                  apply_number(progress, "keys_written"), apply_number(progress, "keys_verified"),
+                  apply_number(progress, "keys_purged"));
+    buffer_printf(out, "  copies   %" PRIu64 ", ", apply_number(progress, "copies"));
+    apply_append_bytes(out, apply_number(progress, "copied_bytes"));
+    if (apply_number(progress, "big_keys")) {
+        buffer_append_text(out, "; ");
+        apply_append_count(out, apply_number(progress, "big_keys"), "big key", "big keys");
+        buffer_append_text(out, " in ");
+        apply_append_count(out, apply_number(progress, "chunks"), "chunk", "chunks");
+    }
+    buffer_printf(out, "\n  writes   %" PRIu64 " marked, %" PRIu64 " held",
+                  apply_number(writes, "marks"), apply_number(writes, "held"));
+    if (apply_number(writes, "held"))
+        buffer_printf(out, ", for %.1f ms at most",
+                      (double)apply_number(writes, "held_us_max") / 1000);
+    buffer_printf(out, "\n  freeze   %.1f ms\n",
+                  (double)apply_number(transition, "freeze_us") / 1000);
 }
 
 void transition_print(const json_t *transition, bool has_color, struct buffer *out)

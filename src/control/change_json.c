@@ -36,9 +36,9 @@ static json_t *node_json(const struct change_estimate *estimate, uint32_t was, u
                                new ? cw_map_share(estimate->to, is) : 0.0, "ideal_share_after",
                                new ? cw_map_ideal_share(estimate->to, is) : 0.0);
     json_t *figures = json_pack(
-        "{s:o, s:o, s:o, s:o}", "keys_out", number(old ? estimate->keys[was] : 0), "bytes_out",
+        "{s:o, s:o, s:o, s:o}", "keys_out", number(old ? estimate->keys[was] : 0), "memory_out",
         number(old ? estimate->bytes[was] : 0), "keys_in", number(new ? estimate->keys_in[is] : 0),
-        "bytes_in", number(new ? estimate->bytes_in[is] : 0));
+        "memory_in", number(new ? estimate->bytes_in[is] : 0));
     if (object && figures)
         json_object_update(object, figures);
     json_decref(figures);
@@ -80,7 +80,7 @@ static json_t *move_json(const struct change_estimate *estimate, const struct cw
     return json_pack("{s:s, s:s, s:s, s:s, s:f, s:o, s:o}", "from", from->id, "from_address",
                      from->address ? from->address : "", "to", to->id, "to_address",
                      to->address ? to->address : "", "share", move->share, "keys",
-                     number((uint64_t)((double)estimate->keys[move->from_node] * part)), "bytes",
+                     number((uint64_t)((double)estimate->keys[move->from_node] * part)), "memory",
                      number((uint64_t)((double)estimate->bytes[move->from_node] * part)));
 }
 
@@ -147,13 +147,13 @@ static void add_estimate(json_t *root, const struct change_estimate *estimate)
     json_object_set_new(root, "placement_after", json_string(cw_map_placement_name(estimate->to)));
     json_object_set_new(root, "nodes", nodes_json(estimate));
     json_object_set_new(root, "keys", number(sum(estimate->keys, estimate->from)));
-    json_object_set_new(root, "bytes", number(sum(estimate->bytes, estimate->from)));
+    json_object_set_new(root, "memory", number(sum(estimate->bytes, estimate->from)));
     json_object_set_new(root, "sampled", number(estimate->sampled));
     json_object_set_new(root, "problem", change_any_text(estimate->problem));
     if (estimate->heaviest[0])
         json_object_set_new(root, "heaviest",
                             json_pack("{s:o, s:o}", "key", change_any_text(estimate->heaviest),
-                                      "bytes", number(estimate->heaviest_bytes)));
+                                      "memory", number(estimate->heaviest_bytes)));
 }
 
 json_t *change_plan_json(const struct change_pool *pool, const struct change *change,
@@ -223,14 +223,13 @@ static json_t *reached_json(const struct transition_info *info)
 
 static json_t *progress_json(const struct move_progress *progress)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "keys_scanned",
-                     number(progress->keys_scanned), "keys_expected",
-                     number(progress->keys_expected), "keys_copied", number(progress->keys_copied),
-                     "bytes_copied", number(progress->bytes_copied), "keys_dirty",
-                     number(progress->keys_dirty), "big_keys", number(progress->big_keys), "chunks",
-                     number(progress->chunks), "keys_verified", number(progress->keys_verified),
-                     "keys_differ", number(progress->keys_differ), "keys_purged",
-                     number(progress->keys_purged));
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "keys_scanned",
+        number(progress->keys_scanned), "keys_expected", number(progress->keys_expected), "copies",
+        number(progress->keys_copied), "copied_bytes", number(progress->bytes_copied),
+        "keys_written", number(progress->keys_dirty), "big_keys", number(progress->big_keys),
+        "chunks", number(progress->chunks), "keys_verified", number(progress->keys_verified),
+        "keys_differ", number(progress->keys_differ), "keys_purged", number(progress->keys_purged));
 }
 
 static json_t *throttle_json(const struct mover_report *report)
@@ -265,14 +264,15 @@ json_t *change_transition_json(const char *pool, const struct mover_report *repo
 {
     const struct transition_info *info = &report->info;
     json_t *root = info_json(pool, report);
-    json_t *more = json_pack(
-        "{s:o, s:o, s:f, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "started_ms",
-        number(report->started_ms), "now_ms", number(report->now_ms), "part", part_done(report),
-        "keys_per_second", report->keys_per_second, "seconds_left", number(seconds_left(report)),
-        "keys_moved", number(info->keys_moved), "bytes_moved", number(info->bytes_moved), "hold_us",
-        number(report->hold_us ? report->hold_us : info->held_us), "reached", reached_json(info),
-        "progress", progress_json(&report->progress), "throttle", throttle_json(report), "writes",
-        writes_json(report));
+    json_t *more = json_pack("{s:o, s:o, s:f, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+                             "started_ms", number(report->started_ms), "now_ms",
+                             number(report->now_ms), "part", part_done(report),
+                             "keys_scanned_per_second", report->keys_per_second, "seconds_left",
+                             number(seconds_left(report)), "copies", number(info->keys_moved),
+                             "copied_bytes", number(info->bytes_moved), "freeze_us",
+                             number(report->hold_us ? report->hold_us : info->held_us), "reached",
+                             reached_json(info), "progress", progress_json(&report->progress),
+                             "throttle", throttle_json(report), "writes", writes_json(report));
     if (root && more)
         json_object_update(root, more);
     json_decref(more);
@@ -297,10 +297,10 @@ static json_t *entry_json(const struct journal_entry *entry)
     return json_pack("{s:o, s:o, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "time_ms",
                      number(entry->time_ms), "transition", number(entry->transition), "attempt",
                      number(entry->attempt), "kind", entry->kind, "state", entry->state,
-                     "generation", number(entry->generation), "keys", number(entry->keys), "bytes",
-                     number(entry->bytes), "held_us", number(entry->held_us), "who",
-                     change_any_text(entry->who), "what", change_any_text(entry->what), "note",
-                     change_any_text(entry->note));
+                     "generation", number(entry->generation), "copies", number(entry->keys),
+                     "copied_bytes", number(entry->bytes), "freeze_us", number(entry->held_us),
+                     "who", change_any_text(entry->who), "what", change_any_text(entry->what),
+                     "note", change_any_text(entry->note));
 }
 
 json_t *change_history_json(const char *pool, const struct journal_entry *entries, size_t count)

@@ -133,7 +133,13 @@ static void print_cell(const struct table *table, size_t column, size_t width, c
     buffer_printf(out, "%s%s%s", is_colored ? codes[color] : "", text, is_colored ? "\033[0m" : "");
     if (!table->is_right[column] && !is_last)
         buffer_printf(out, "%*s", blanks, "");
-    buffer_append_text(out, is_last ? "\n" : "  ");
+    if (!is_last) {
+        buffer_append_text(out, "  ");
+        return;
+    }
+    while (out->len && buffer_bytes(out)[out->len - 1] == ' ')
+        out->len--; /* of empty cells at the end */
+    buffer_append_text(out, "\n");
 }
 
 void table_print(const struct table *table, const char *indent, struct buffer *out)

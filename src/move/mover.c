@@ -197,16 +197,19 @@ static uint64_t seconds_left(const struct move_progress *progress, double scan_r
 static void describe(const struct transition *transition, char *ret_text, size_t size)
 {
     const struct move_progress *progress = &transition->progress;
-    const char *doing = transition->job_kind && transition->job_count ? transition->job_kind->doing
-                                                                      : "waiting for the workers";
+    uint32_t count = transition->job_kind ? transition->job_count : 0;
+    char doing[100] = "waiting for the workers";
+    if (count)
+        snprintf(doing, sizeof doing, "%s %u node%s", transition->job_kind->doing, count,
+                 count == 1 ? "" : "s");
     if (transition->info.is_paused)
         snprintf(ret_text, size, "paused");
     else if (transition->epoch > 1)
-        snprintf(ret_text, size, "%s %u nodes, round %u, %llu keys written meanwhile", doing,
-                 transition->job_count, transition->round,
-                 (unsigned long long)progress->keys_dirty);
+        snprintf(ret_text, size, "%s, round %u, %llu key%s written meanwhile", doing,
+                 transition->round, (unsigned long long)progress->keys_dirty,
+                 progress->keys_dirty == 1 ? "" : "s");
     else
-        snprintf(ret_text, size, "%s %u nodes", doing, transition->job_count);
+        snprintf(ret_text, size, "%s", doing);
 }
 
 static void measure_rate(struct mover_pool *pool, uint64_t now)

@@ -31,7 +31,7 @@ static void columns_are_aligned_and_numbers_at_their_right(void **state)
     table_cell(&table, "");
     expect(&table, "NAME    COUNT  NOTE\n"
                    "a       12345  x\n"
-                   "longer      7  \n");
+                   "longer      7\n");
 }
 
 static void width_is_what_is_seen_not_bytes(void **state)

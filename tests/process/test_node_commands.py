@@ -20,15 +20,15 @@ PLAN = {
     'pool': 'main', 'is_change': True, 'kind': 'change', 'what': 'add d', 'generation_before': 4,
     'generation_after': 5, 'placement_before': 'slots', 'placement_after': 'slots', 'share': 0.25,
     'ideal_share': 0.25, 'share_error': 0.0, 'needless_share': 0.0, 'keys': 1234,
-    'bytes': 3 << 20, 'sampled': 100, 'problem': '',
-    'heaviest': {'key': 'big\\x1b', 'bytes': 2048},
+    'memory': 3 << 20, 'sampled': 100, 'problem': '',
+    'heaviest': {'key': 'big\\x1b', 'memory': 2048},
     'nodes': [
         {'id': 'a', 'weight_before': 1, 'weight_after': 1, 'share_before': 1.0,
-         'share_after': 0.75, 'ideal_share_after': 0.75, 'keys_out': 1234, 'bytes_out': 3 << 20},
+         'share_after': 0.75, 'ideal_share_after': 0.75, 'keys_out': 1234, 'memory_out': 3 << 20},
         {'id': 'd', 'weight_before': 0, 'weight_after': 1, 'share_before': 0.0,
-         'share_after': 0.25, 'ideal_share_after': 0.25, 'keys_in': 1234, 'bytes_in': 3 << 20}],
+         'share_after': 0.25, 'ideal_share_after': 0.25, 'keys_in': 1234, 'memory_in': 3 << 20}],
     'moves': [{'from': 'a', 'to': 'd', 'from_address': 'h:1', 'to_address': 'h:2', 'share': 0.25,
-               'keys': 1234, 'bytes': 3 << 20}],
+               'keys': 1234, 'memory': 3 << 20}],
 }
 
 
@@ -36,9 +36,9 @@ def transition(outcome, state='tracking', **more):
     return {'pool': 'main', 'id': 7, 'kind': 'change', 'state': state, 'outcome': outcome,
             'is_running': outcome in ('running', 'paused'), 'is_paused': outcome == 'paused',
             'what': 'add d', 'who': 'me', 'note': '', 'doing': '', 'generation': 5,
-            'started_ms': 1000, 'now_ms': 9000, 'part': 0.5, 'keys_per_second': 250.0,
-            'seconds_left': 61, 'keys_moved': 1234, 'bytes_moved': 3 << 20, 'hold_us': 1300,
-            'reached': {'prepared': 1000}, 'progress': {'keys_copied': 600, 'bytes_copied': 1024},
+            'started_ms': 1000, 'now_ms': 9000, 'part': 0.5, 'keys_scanned_per_second': 250.0,
+            'seconds_left': 61, 'copies': 1234, 'copied_bytes': 3 << 20, 'freeze_us': 1300,
+            'reached': {'prepared': 1000}, 'progress': {'copies': 600, 'copied_bytes': 1024},
             'throttle': {'automatic': True, 'factor': 0.5}, 'writes': {'marks': 3}, **more}
 
 
@@ -77,11 +77,11 @@ class NodeCommands(ProcessTest):
         router = self.play()
         text = self.output_of(router, *ADD, '--dry-run')
         for words in ('pool main: add d\nplacement slots, generation 4 to 5\n',
-                      'about 1234 keys and 3.0 MB, estimated from 100 keys',
+                      'about 1234 keys and 3.0 MB of memory, estimated from 100 keys',
                       '25.00 % of the keys move; ideal would be 25.00 %',
                       'the heaviest key seen is big\\x1b with 2.0 KB'):
             self.assertIn(words, text)
-        self.assertRegex(text, r'(?m)^d +- +1 +0\.00 % +25\.00 % +25\.00 % +- +- +1234 +3\.0 MB$')
+        self.assertRegex(text, r'(?m)^d +- to 1 +0\.00 % +25\.00 % +25\.00 % +- +- +1234 +3\.0 MB$')
         self.assertRegex(text, r'(?m)^a +d +25\.00 % +1234 +3\.0 MB$')
         self.assertNotIn('\033', text)
         self.assertEqual(router.bodies('transitions'), [])
@@ -170,10 +170,9 @@ class NodeCommands(ProcessTest):
         result = self.run_with(router, *ADD, '--yes')
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(result.stdout.splitlines()[-1],
-                         'done: add d; 1234 keys (3.0 MB) moved in 2.5 s; writes were held for '
-                         '1.3 ms at most; generation 5')
+                         'done: add d; 1234 copies (3.0 MB) in 2.5 s; freeze 1.3 ms; generation 5')
         self.assertEqual(result.stderr.splitlines(), [
-            f'{state}, 50 %, 1:01 left, 250 keys/s, 600 keys, 1.0 KB'
+            f'{state}, 50 %, 1:01 left, 250 keys/s scanned, 600 copies, 1.0 KB'
             for state in ('tracking', 'switched')])
 
     def test_no_wait_ends_at_once(self):
@@ -260,7 +259,7 @@ class NodeCommands(ProcessTest):
         router = self.play(GET_transition=[(200, transition('running'))] * 6 + [(200, DONE)])
         code, shown = self.type_in(router, (*ADD, '--yes'), '')
         self.assertEqual(code, 0, shown)
-        self.assertIn('tracking [##########..........]  50 %  1:01 left, 250 keys/s, 600 keys, 1.0',
+        self.assertIn('tracking [##########..........]  50 %  1:01 left, 250 keys/s scanned',
                       shown)
 
     # ---- transition
@@ -311,8 +310,8 @@ class NodeCommands(ProcessTest):
     def test_history_is_a_table_or_json(self):
         entries = [{'time_ms': 0, 'transition': 0, 'state': 'stable', 'generation': 1},
                    {'time_ms': 1700000000000, 'transition': 3, 'state': 'tracking',
-                    'generation': 1, 'keys': 5, 'bytes': 2048, 'held_us': 1500, 'who': 'me',
-                    'what': 'add d', 'note': 'begun\nanew'}]
+                    'generation': 1, 'copies': 5, 'copied_bytes': 2048, 'freeze_us': 1500,
+                    'who': 'me', 'what': 'add d', 'note': 'begun\nanew'}]
         router = self.play(GET_history=[(200, {'pool': 'main', 'entries': entries})])
         text = self.output_of(router, 'status', '--history')
         self.assertRegex(text, r'(?m)^2023-11-14 22:13:20Z +3  tracking +1 +5 +2\.0 KB +1\.5 ms  '

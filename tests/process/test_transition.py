@@ -139,7 +139,7 @@ class Fleet(ProcessTest):
         places = self.check_places()
         report = self.status()
         print(f'\n{what}: {len(places)} keys, {ended - began:.1f} s, hold '
-              f'{report["hold_us"] / 1000:.1f} ms, '
+              f'{report["freeze_us"] / 1000:.1f} ms, '
               f'{sum(load.model[key] or 0 for key in load.model)} counted writes, none lost')
         for name, start, end in (('before', 0, began), ('during', began, ended),
                                  ('after', ended, began + 1e9)):
@@ -203,7 +203,7 @@ class Changes(Fleet):
         self.assertEqual(refused.returncode, 1, refused.stdout)
         self.assertIn('is empty, so it cannot have the data already', refused.stderr)
         self.command(*arguments[:-2], f'127.0.0.1:{replica.port}')
-        self.assertEqual(self.status()['hold_us'], 0)  # there was no freeze
+        self.assertEqual(self.status()['freeze_us'], 0)  # there was no freeze
         self.servers['cache-1'] = replica
         self.assertEqual(list(self.check_places().values()).count('cache-1'), count)
         with self.router.client() as client:

@@ -200,7 +200,7 @@ class AList(ALargeKey):
             self.assertEqual(found[pusher], list(range(count)))
         self.assertEqual(list(self.check_places()), [KEY.encode()])
         print(f'\na list of {LIST_LENGTH} elements, {sum(counts.values()) - LIST_LENGTH} pushed '
-              f'meanwhile, hold {report["hold_us"] / 1000:.1f} ms')
+              f'meanwhile, hold {report["freeze_us"] / 1000:.1f} ms')
 
 
 class ALargeHash(ALargeKey):
@@ -249,7 +249,7 @@ class ALargeHash(ALargeKey):
         progress = report['progress']
         self.assertGreater(progress['big_keys'], 0)
         print(f'\n{FIELDS} fields, {ended - began:.1f} s, {progress["chunks"]} chunks, hold '
-              f'{report["hold_us"] / 1000:.1f} ms, {writes} counted writes, none lost; '
+              f'{report["freeze_us"] / 1000:.1f} ms, {writes} counted writes, none lost; '
               f'{len(slow)} commands over 10 ms')
         for node, ms, command in slow:
             print(f'  {node}: {ms:.1f} ms {command}')

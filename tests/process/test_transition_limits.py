@@ -94,7 +94,7 @@ class SeveralPools(ProcessTest):
         report = json.loads(self.ask('transition', 'status', '--json', '--pool', 'carts').stdout)
         # 1200 keys are to be looked at: minutes of work at 5 a second.
         self.assertEqual(report['outcome'], 'running')
-        self.assertLess(report['progress']['keys_copied'], KEYS / 2)
+        self.assertLess(report['progress']['copies'], KEYS / 2)
 
 
 if __name__ == '__main__':

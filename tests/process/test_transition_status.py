@@ -30,18 +30,18 @@ class Status(Fleet):
         self.assertEqual(result.returncode, 1, result.stdout)
         self.assertEqual(self.command('transition', 'wait').split(';')[0], 'done: add cache-4')
         now = self.status()
-        for key in ('id', 'what', 'outcome', 'keys_moved', 'progress', 'reached'):
+        for key in ('id', 'what', 'outcome', 'copies', 'progress', 'reached'):
             self.assertEqual(now[key], self.done[key], key)
 
     def test_a_router_that_was_started_anew_knows_it(self):
         self.router.stop()
         self.router = self.start_clockwise(self.router_config)
         now = self.status()
-        for key in ('id', 'what', 'who', 'outcome', 'keys_moved', 'bytes_moved', 'generation'):
+        for key in ('id', 'what', 'who', 'outcome', 'copies', 'copied_bytes', 'generation'):
             self.assertEqual(now[key], self.done[key], key)
         text = self.command('transition', 'status')
         self.assertIn('transition 1 done: add cache-4\n', text)
-        self.assertNotIn('looked at', text)
+        self.assertNotIn('scanned', text)
         self.assertEqual(self.command('transition', 'wait').split(';')[0], 'done: add cache-4')
 
 
