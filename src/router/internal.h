@@ -32,8 +32,10 @@ enum {
     INTAKE_SIZE = 80 * 1024, /* the worker's buffer that they are read into */
     BUFFER_KEEP = 64 * 1024, /* an empty buffer larger than this is given back */
     TICK_MS = 10,            /* how often deadlines are looked at while any is running */
-    PROTOCOLS = 2,           /* RESP2 and RESP3, each with its own connections to a node */
-    NAME_LEN_MAX = 64,       /* of CLIENT SETNAME and its kind */
+    TICK_LATE_MS = 50,
+    TICKS_LATE_MAX = 4,
+    PROTOCOLS = 2,     /* RESP2 and RESP3, each with its own connections to a node */
+    NAME_LEN_MAX = 64, /* of CLIENT SETNAME and its kind */
 };
 
 /* ---- requests: promises of a reply ------------------------------------------------------------
@@ -296,6 +298,8 @@ struct worker {
     struct io_loop *loop;
     struct io_timer *tick;
     bool ticking;
+    uint32_t late_ticks; /* in a row */
+    uint64_t tick_due_ms;
     struct pool *pools;
     struct list clients;
     struct list dead_clients;  /* freed at the turn's end */

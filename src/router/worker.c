@@ -82,11 +82,25 @@ static void close_idle(struct worker *worker)
     }
 }
 
+/* Whether the worker itself came late. What nodes have sent meanwhile is not read yet, so nobody
+ * may be judged by the time that has passed. A few times in a row; it may be busy all the time. */
+static bool was_held_up(struct worker *worker)
+{
+    bool is_late = io_now_ms(worker->loop) >= worker->tick_due_ms + TICK_LATE_MS;
+    worker->late_ticks = is_late && worker->late_ticks < TICKS_LATE_MAX ? worker->late_ticks + 1
+                                                                        : 0;
+    return worker->late_ticks;
+}
+
 static void on_tick(void *context)
 {
     struct worker *worker = context;
     bool is_running = !list_is_empty(&worker->partial);
     worker->ticking = false;
+    if (was_held_up(worker)) {
+        worker_need_tick(worker);
+        return;
+    }
     close_stuck(worker);
     if (worker->limits->idle_ms) {
         close_idle(worker);
@@ -103,6 +117,7 @@ void worker_need_tick(struct worker *worker)
     if (worker->ticking)
         return;
     worker->ticking = true;
+    worker->tick_due_ms = io_now_ms(worker->loop) + TICK_MS;
     io_timer_start(worker->tick, TICK_MS);
 }
 

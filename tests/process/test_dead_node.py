@@ -169,5 +169,26 @@ class DeadNode(ProcessTest):
             self.wait_until_served(client)
 
 
+class HeldUpRouter(ProcessTest):
+    """The time in which the router itself does not run says nothing about nodes."""
+
+    TIMEOUT_SECONDS, TIMES = 2, 3
+
+    def test_a_reply_that_waited_for_the_router_is_no_late_one(self):
+        server = self.start_redis('only')
+        router = self.start_clockwise(relay_config({'only': server},
+                                                   timeout=f'{self.TIMEOUT_SECONDS}s'))
+        with router.client(timeout=60) as client:
+            for number in range(self.TIMES):
+                server.pause()
+                client.send('INCR', 'key')
+                time.sleep(0.2)  # the request has gone out; if not, this round shows nothing
+                router.pause()
+                server.resume()
+                time.sleep(self.TIMEOUT_SECONDS + 0.5)
+                router.resume()
+                self.assertEqual(client.read(), number + 1)
+
+
 if __name__ == '__main__':
     unittest.main()
