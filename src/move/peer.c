@@ -324,9 +324,8 @@ static void on_flusher(void *context)
 
 static void count_latency(struct peer *peer, uint64_t took_ns)
 {
-    peer->latency_ns = peer->latency_ns ? peer->latency_ns - peer->latency_ns / LATENCY_WEIGHT +
-                                              took_ns / LATENCY_WEIGHT
-                                        : took_ns;
+    uint64_t before = peer->latency_ns ? peer->latency_ns : took_ns;
+    peer->latency_ns = before - before / LATENCY_WEIGHT + took_ns / LATENCY_WEIGHT;
 }
 
 static void answer(struct peer *peer, const char *reply, size_t len)
