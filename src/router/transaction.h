@@ -16,6 +16,7 @@ struct transaction {
     bool is_open;     /* MULTI was said */
     bool is_bad;      /* a command was refused: EXEC does nothing */
     bool is_watching; /* WATCH was said */
+    bool is_sure;     /* the node has answered that keys are watched */
     bool is_lost; /* but nobody knows any more whether the keys were written: EXEC answers nil */
     bool is_over; /* EXEC is under way on client->own; what is behind it waits */
     bool has_key;

@@ -55,11 +55,23 @@ static void send(struct client *client, const struct parsed *parsed, uint32_t no
         client->transaction->is_lost = true;
 }
 
+/* If nothing is watched yet, and the client has sent nothing behind it, a refused WATCH is as none:
+ * it knows. Otherwise EXEC may be coming that trusts in it. */
+static void refused(struct client *client, const struct request *request)
+{
+    struct transaction *transaction = client->transaction;
+    transaction->is_lost = true;
+    if (!transaction->is_sure && !transaction->is_open && client->last == request)
+        transaction_end(client);
+}
+
 void watch_answered(struct worker *worker, struct request *request, const char *reply, size_t len)
 {
     struct client *client = request->client;
-    if (reply[0] == '-' && client && client->transaction)
-        client->transaction->is_lost = true;
+    if (client && client->transaction && reply[0] == '-')
+        refused(client, request);
+    else if (client && client->transaction)
+        client->transaction->is_sure = true;
     request->kind = REQUEST_RELAY;
     request_answer(worker, request, reply, len);
 }

@@ -224,6 +224,25 @@ static void resp3_gets_its_nil(void **state)
     transactions_end(&world);
 }
 
+static void a_refused_watch_is_as_none_if_the_client_waits_for_the_answer(void **state)
+{
+    struct transactions world;
+    transactions_begin(&world);
+    struct memory_node *node = node_of(&world, "{x}1");
+    text_ask(world.a, "WATCH {x}1\r\nUNWATCH\r\n"); /* the connection is there */
+    node->is_loading = true;
+    assert_string_equal(text_ask(world.a, "WATCH {x}1\r\n"),
+                        "-LOADING Redis is loading the dataset in memory\r\n");
+    node->is_loading = false;
+    assert_string_equal(text_ask(world.a, increment), incremented);
+    node->is_loading = true;
+    memory_node_delay(node, "WATCH", 1, 50, false);
+    text_ask_for(world.a, "WATCH {x}1\r\nMULTI\r\nINCR {x}1\r\n", 80);
+    node->is_loading = false;
+    assert_string_equal(text_ask(world.a, "EXEC\r\n"), "*-1\r\n");
+    transactions_end(&world);
+}
+
 static void a_watch_that_the_node_refused_makes_exec_nil(void **state)
 {
     struct transactions world;
@@ -307,6 +326,7 @@ int main(void)
         cmocka_unit_test(a_connection_that_breaks_under_exec_fails_it),
         cmocka_unit_test(the_other_protocol_makes_exec_nil),
         cmocka_unit_test(resp3_gets_its_nil),
+        cmocka_unit_test(a_refused_watch_is_as_none_if_the_client_waits_for_the_answer),
         cmocka_unit_test(a_watch_that_the_node_refused_makes_exec_nil),
         cmocka_unit_test(keys_of_two_nodes_are_refused),
         cmocka_unit_test(the_words_of_misuse_are_those_of_redis),
