@@ -278,11 +278,22 @@ bool exec_command(struct client *client)
 /* ---- replies -----------------------------------------------------------------------------------
  */
 
+/* A node that refuses EXEC itself (a user that may not say it) is still between MULTI and EXEC, or
+ * never was: whatever is sent there next would be misunderstood. */
+static void abandon(struct link *link)
+{
+    if (link->state == LINK_READY)
+        link_abandon(link, "refused to end a transaction, so its connection was closed; whether it "
+                           "did what was asked is unknown");
+}
+
 void exec_part_answered(struct worker *worker, struct request *part, const char *reply, size_t len)
 {
-    struct request *exec = part->exec; /* NULL: an UNWATCH that nobody asked for */
-    /* Its reply is unused until EXEC is answered. */
-    if (exec && reply[0] == '-' && exec->reply.len == 0)
+    struct request *exec = part->exec;
+    bool is_error = reply[0] == '-';
+    if (!exec && is_error) /* an UNWATCH, refused: the next client would watch, too */
+        abandon(part->link);
+    else if (is_error && exec->reply.len == 0) /* unused until EXEC is answered */
         buffer_append(&exec->reply, reply + 1, len - 3);
     request_return(worker, part);
 }
@@ -303,15 +314,6 @@ static void answer_with_reason(struct worker *worker, struct request *request, b
                  len, buffer_bytes(why));
     buffer_clear(&request->reply);
     request_fail(worker, request, text);
-}
-
-/* A node that refuses EXEC itself (a user that may not say it) is still between MULTI and EXEC, or
- * never was: whatever is sent there next would be misunderstood. */
-static void abandon(struct link *link)
-{
-    if (link->state == LINK_READY)
-        link_abandon(link, "refused EXEC, so that its connection had to be closed; whether it did "
-                           "what was asked is unknown");
 }
 
 void exec_answered(struct worker *worker, struct request *request, const char *reply, size_t len)

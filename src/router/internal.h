@@ -73,7 +73,7 @@ struct request {
     struct split *split;  /* SPLIT: its own; PART: its parent's */
     uint32_t part;        /* PART: its number */
     struct request *exec; /* EXEC_PART: the EXEC behind it at the same link, or NULL */
-    struct link *link;    /* EXEC: where it was sent */
+    struct link *link;    /* EXEC, and EXEC_PART without one: where it was sent */
     struct buffer reply;  /* answered, and waiting for those before it; EXEC, until it is answered:
                              why the node will refuse it */
 };

@@ -88,8 +88,8 @@ static bool may_lend(struct node *node, char *ret_text, size_t text_size)
     }
     if (node->own_lent_count >= max) {
         snprintf(ret_text, text_size,
-                 "BUSY node '%s' (%s) has %u connections for clients that wait or have begun a "
-                 "transaction; more are allowed by a higher limit (limits.own_connections)",
+                 "BUSY node '%s' (%s) has %u connections for clients that wait or watch "
+                 "keys; more are allowed by a higher limit (limits.own_connections)",
                  node->id, node->address, max);
         return false;
     }

@@ -1,6 +1,6 @@
 /*
  * Own links: a connection to a node that one client has for itself for a while, because what it
- * asks there waits (BLPOP) or changes the connection (WATCH, MULTI). Nodes keep a few idle ones for
+ * asks there waits (BLPOP) or changes the connection (WATCH). Nodes keep a few idle ones for
  * the next client.
  *
  * An own link is a link with these differences: it is opened once and never again; that it cannot
@@ -38,7 +38,7 @@ struct own_link {
  * the client in ret_text: the node is down, or too many are lent (limits.own_connections). */
 struct own_link *own_link_lend(struct node *node, int protocol, char *ret_text, size_t text_size);
 /* Gives it back and nulls the pointer; NULL is fine. is_clean: when all that is under way is
- * answered, the connection is as it was lent (no WATCH, no MULTI); otherwise it is closed then.
+ * answered, the connection is as it was lent (nothing watched); otherwise it is closed then.
  * Never closes while requests are under way, for the node might do them later. */
 void own_link_return(struct own_link **own, bool is_clean);
 

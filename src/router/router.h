@@ -43,7 +43,7 @@ struct router_limits {
     uint32_t key_len_max;      /* bytes */
     uint32_t node_queue_max;   /* requests under way on one connection to a node */
     uint32_t own_links_max;    /* connections to one node, of one worker, that clients have for
-                                  themselves because they wait or have begun a transaction */
+                                  themselves because they wait or watch keys */
     size_t reply_len_max;      /* bytes of one reply of a node */
     uint64_t
         half_request_ms; /* a client that began a request and sends no more is closed; 0: never */

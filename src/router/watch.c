@@ -144,6 +144,7 @@ static bool send_unwatch(struct worker *worker, struct link *link)
     }
     request->pool = link->node->pool;
     request->exec = NULL;
+    request->link = link;
     link_send(link, request);
     return true;
 }

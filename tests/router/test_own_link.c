@@ -153,7 +153,7 @@ static void over_the_limit_the_error_names_it(void **state)
     struct own_link *a = lend(node, 2), *b = lend(node, 2);
     assert_null(own_link_lend(node, 2, text, sizeof text));
     assert_string_equal(text, "BUSY node 'n0' (sim-n0:1) has 2 connections for clients that wait "
-                              "or have begun a transaction; more are allowed by a higher limit "
+                              "or watch keys; more are allowed by a higher limit "
                               "(limits.own_connections)");
     io_sim_run(20, NULL);
     own_link_return(&a, true);
