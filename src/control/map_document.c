@@ -87,6 +87,15 @@ static bool write_burnt(const struct map_record *record, struct buffer *out)
     return ok && buffer_append_text(out, "]");
 }
 
+static const char check_start[] = ",\n\"check\": \"";
+
+/* Of the bytes of `out` from `start` on. */
+static bool write_check(size_t start, struct buffer *out)
+{
+    uint64_t check = cw_hash(buffer_bytes(out) + start, out->len - start);
+    return buffer_printf(out, "%s%016" PRIx64 "\"", check_start, check);
+}
+
 int map_document_write(const char *pool, const struct map_record *record, struct buffer *out)
 {
     size_t before = out->len;
@@ -99,7 +108,7 @@ int map_document_write(const char *pool, const struct map_record *record, struct
                             record->next_transition) &&
               write_burnt(record, out) && write_map("map", record->map, out) &&
               (!record->transition || write_transition(record->transition, out)) &&
-              buffer_append_text(out, "\n}\n");
+              write_check(before, out) && buffer_append_text(out, "\n}\n");
     if (!ok)
         return -ENOMEM;
     return out->len - before > MAP_DOCUMENT_LEN_MAX ? -EFBIG : 0;
@@ -278,8 +287,8 @@ static void check_parts(struct document *document, uint64_t generation)
 static void read_root(struct document *document, const json_t *root, const char *pool)
 {
     static const char *const keys[] = {
-        "clockwise_pool",  "pool",  "engine", "revision",   "generation",
-        "next_transition", "burnt", "map",    "transition", NULL};
+        "clockwise_pool", "pool", "engine",     "revision", "generation", "next_transition",
+        "burnt",          "map",  "transition", "check",    NULL};
     struct json_reader *reader = &document->reader;
     struct map_record *record = &document->record;
     if (!json_is_object(root))
@@ -302,6 +311,36 @@ static void read_root(struct document *document, const json_t *root, const char 
     if (!reader->has_failed && json_object_get(root, "transition"))
         read_transition(document, json_get_object(reader, root, "", "transition"));
     check_parts(document, generation);
+}
+
+/* The last line of this kind: none stands in a text, where a newline is written as \n. */
+static const char *find_check(const char *text, size_t len)
+{
+    const char *found = NULL, *end = text + len;
+    for (const char *at = text; at;) {
+        at = memmem(at, (size_t)(end - at), check_start, sizeof check_start - 1);
+        if (at)
+            found = at++;
+    }
+    return found;
+}
+
+/* After all else, whose errors say more. */
+static void verify_check(struct document *document, const json_t *root, const char *text,
+                         size_t len)
+{
+    struct json_reader *reader = &document->reader;
+    char expected[20] = "";
+    if (reader->has_failed || !json_object_get(root, "check"))
+        return;
+    const char *written = json_get_text(reader, root, "", "check", 0);
+    const char *at = find_check(text, len);
+    if (at)
+        snprintf(expected, sizeof expected, "%016" PRIx64, cw_hash(text, (size_t)(at - text)));
+    if (!reader->has_failed && strcmp(written, expected) != 0)
+        json_problem(reader, "its check does not fit the rest, so the disk or somebody changed it; "
+                             "if you did and mean it, remove the line \"check\" and the comma "
+                             "before it, else");
 }
 
 static void release(struct document *document)
@@ -339,6 +378,7 @@ int map_document_read(const char *text, size_t len, const char *pool, bool with_
         return no_memory ? -ENOMEM : -EINVAL;
     }
     read_root(&document, root, pool);
+    verify_check(&document, root, text, len);
     int status = finish(&document, ret_record, ret_problem);
     release(&document);
     json_decref(root);

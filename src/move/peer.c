@@ -385,11 +385,10 @@ static void cut_replies(struct peer *peer)
 static void read_failed(struct peer *peer, ssize_t got)
 {
     char why[160];
-    bool is_connecting = peer->state == PEER_CONNECTING;
-    snprintf(why, sizeof why, "%s%s%s%s",
-             is_connecting ? "cannot be connected" : "closed the connection", got ? ": " : "",
-             got ? strerror((int)-got) : "",
-             is_connecting ? "; start it, or correct its address" : "");
+    const char *error = got ? strerror((int)-got) : "";
+    bool is_new = peer->state == PEER_CONNECTING;
+    snprintf(why, sizeof why, "%s%s%s%s", is_new ? "cannot be connected" : "closed the connection",
+             got ? ": " : "", error, is_new ? "; start it, or correct its address" : "");
     peer_fail(peer, why);
 }
 

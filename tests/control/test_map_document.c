@@ -169,6 +169,11 @@ static void what_is_wrong_is_said(void **state)
         {"\"prepared\"", "\"prepare\"", "unknown key transition.reached_ms.prepare; did you mean"},
         {"\"automatic\"", "\"auto\"", "transition.throttle.automatic is missing"},
         {"\"generation\": 2", "\"generation\": 1", "no later generation"},
+        {"\"revision\": 3", "\"revision\": 4", "its check does not fit the rest"},
+        {"\"revision\": 3", "\"revision\":  3", "its check does not fit the rest"},
+        {"\"check\": \"", "\"check\": \"0", "its check does not fit the rest"},
+        {",\n\"check\"", ", \"check\"", "its check does not fit the rest"},
+        {"\"check\": \"", "\"check\": 5, \"x\": \"", "unknown key x"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         expect_refused(cases[i].old, cases[i].new, cases[i].wanted);
@@ -190,6 +195,46 @@ static void every_cut_of_a_document_is_refused(void **state)
         free(copy);
     }
     buffer_release(&text);
+    cw_map_unref(&map);
+}
+
+/* The bits of a digit are one step from those of other digits: the rest would make sense. */
+static void no_changed_bit_is_taken_for_true(void **state)
+{
+    char problem[MAP_DOCUMENT_PROBLEM_SIZE];
+    struct cw_map *map = rig_map(1, 2);
+    struct map_record record = rig_record(map), *got = NULL;
+    record.revision = 1;
+    struct buffer text = written(&record);
+    for (size_t bit = 0; bit < (text.len - 3) * 8; bit++) {
+        buffer_bytes(&text)[bit / 8] ^= (char)(1 << bit % 8);
+        if (map_document_read(buffer_bytes(&text), text.len, "main", true, &got, problem) == 0)
+            fail_msg("bit %zu: %s", bit, buffer_bytes(&text));
+        buffer_bytes(&text)[bit / 8] ^= (char)(1 << bit % 8);
+    }
+    buffer_release(&text);
+    cw_map_unref(&map);
+}
+
+static void without_its_check_line_an_edited_document_is_meant(void **state)
+{
+    char problem[MAP_DOCUMENT_PROBLEM_SIZE];
+    struct cw_map *map = rig_map(1, 2);
+    struct map_record record = rig_record(map), *got = NULL;
+    record.revision = 1;
+    struct buffer text = written(&record), old = BUFFER_INIT;
+    char *check = strstr(buffer_bytes(&text), ",\n\"check\"");
+    char *revision = strstr(buffer_bytes(&text), "\"revision\": 1");
+    assert_true(check && revision);
+    revision[strlen("\"revision\": ")] = '7';
+    buffer_append(&old, buffer_bytes(&text), (size_t)(check - buffer_bytes(&text)));
+    buffer_append_text(&old, "\n}\n");
+    assert_int_equal(map_document_read(buffer_bytes(&old), old.len, "main", true, &got, problem),
+                     0);
+    assert_int_equal(got->revision, 7);
+    map_record_destroy(&got);
+    buffer_release(&text);
+    buffer_release(&old);
     cw_map_unref(&map);
 }
 
@@ -216,6 +261,8 @@ int main(void)
         cmocka_unit_test(texts_that_are_no_utf8_are_written_as_question_marks),
         cmocka_unit_test(what_is_wrong_is_said),
         cmocka_unit_test(every_cut_of_a_document_is_refused),
+        cmocka_unit_test(no_changed_bit_is_taken_for_true),
+        cmocka_unit_test(without_its_check_line_an_edited_document_is_meant),
         cmocka_unit_test(the_revision_is_had_without_the_maps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@ covers: control/serve, control/banner, cli/map_source, cli/stored_note
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import unittest
@@ -57,7 +58,8 @@ class MapStore(ProcessTest):
         self.assertEqual(self.document(folder)['map'], before)
         self.assertEqual(again.log().count('event=map_differs'), 1)
         self.assertIn(wanted, again.log())
-        self.assertIn('To make the map like the file: clockwise apply', again.log())
+        self.assertIn(f'To make the map like the file: {CLOCKWISE} apply {again.config_path}\n',
+                      again.log())
         self.assertEqual(again.stop(), 0)
 
     def test_redis_nodes_keep_their_keys_although_the_file_has_a_node_more(self):
@@ -184,7 +186,10 @@ class MapStore(ProcessTest):
             good = file.read()
         for text, wanted in ((good[:200], 'main.json cannot be used: line '),
                              ('', 'main.json cannot be used: '),
-                             (good.replace('main/node-1', 'main/node-2'), 'which is none'),
+                             (good.replace('main/node-1', 'main/node-2'),
+                              'its check does not fit the rest'),
+                             (re.sub(r',\n"check".*', '',
+                                     good.replace('main/node-1', 'main/node-2')), 'which is none'),
                              (good.replace('"revision"', '"revison"'),
                               'unknown key revison; did you mean revision?')):
             self.write('data/maps/main.json', text)
