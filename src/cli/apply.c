@@ -25,9 +25,14 @@ static json_t *wish_of(const struct config_pool *pool)
     json_t *nodes = json_array();
     for (size_t i = 0; i < pool->node_count; i++)
         json_array_append_new(nodes, node_json(&pool->nodes[i], is_embedded));
-    json_t *wish = json_pack("{s:o, s:s, s:s}", "nodes", nodes, "engine",
-                             is_embedded ? "embedded" : "redis", "placement",
-                             cw_placement_name(placement));
+    static const char *const engines[] = {
+        [ENGINE_REDIS] = "redis",
+        [ENGINE_EMBEDDED] = "embedded",
+        [CONFIG_ENGINE_MEMCACHED] = "memcached",
+        [CONFIG_ENGINE_OTHER] = "other",
+    };
+    json_t *wish = json_pack("{s:o, s:s, s:s}", "nodes", nodes, "engine", engines[pool->engine],
+                             "placement", cw_placement_name(placement));
     if (wish && placement == CW_PLACEMENT_SLOTS)
         json_object_set_new(wish, "slots", json_integer(cw_map_slot_count(pool->map)));
     if (wish && placement == CW_PLACEMENT_RING)

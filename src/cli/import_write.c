@@ -185,13 +185,10 @@ static void write_listen(struct output *out, const struct import_pool *pool, siz
 
 static void write_engine(struct output *out, const struct import_pool *pool)
 {
-    if (!pool->engine)
-        put(out, "    # For locate and plan: serve routes redis alone.\n");
-    else if (strcmp(pool->engine, "redis") == 0)
-        put(out, "    engine: redis\n");
-    else
-        putf(out, "    # engine: %s, which serve does not route yet: for locate and plan.\n",
-             pool->engine);
+    const char *engine = pool->engine ? pool->engine : "other";
+    bool is_served = strcmp(engine, "redis") == 0;
+    putf(out, "    engine: %s%s\n", engine,
+         is_served ? "" : "  # for locate and plan: serve does not route it yet");
 }
 
 static void write_pool(struct output *out, const struct import_pool *pool, size_t index)

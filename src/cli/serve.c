@@ -70,6 +70,7 @@ static int read_config(const char *file, struct config **ret_config)
     }
     if (config_read(file, &problems, ret_config) < 0)
         return print_problems(&problems, file);
+    (*ret_config)->path = file;
     return CLI_OK;
 }
 
@@ -77,7 +78,8 @@ static int finish_config(const char *name, struct config *config)
 {
     struct problems problems;
     problems_init(&problems);
-    if (config_check(config, &problems) < 0 || config_make_maps(config, &problems) < 0)
+    if (config_check(config, &problems) < 0 || config_check_served(config, &problems) < 0 ||
+        config_make_maps(config, &problems) < 0)
         return print_problems(&problems, name);
     return CLI_OK;
 }

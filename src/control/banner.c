@@ -1,5 +1,6 @@
 #include "control/banner.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -12,6 +13,12 @@
 
 /* A terminal shows so many at most; the rest can be had from `clockwise status`. */
 enum { NODES_SHOWN_MAX = 32 };
+
+/* As it was started: what is not installed is not found by its name alone. */
+static const char *program(void)
+{
+    return strchr(program_invocation_name, '/') ? program_invocation_name : "clockwise";
+}
 
 static void print_nodes(const struct config_pool *pool, const struct cw_map *map, bool has_color,
                         struct buffer *out)
@@ -55,7 +62,7 @@ static void print_what_to_try(const struct config *config, const char *listen, c
     print_redis_cli(listen, "set hello world", out);
     if (!admin)
         return;
-    buffer_append_text(out, "  clockwise locate hello");
+    buffer_printf(out, "  %s locate hello", program());
     if (strcmp(admin, "127.0.0.1:7480") != 0)
         buffer_printf(out, " --admin %s", admin);
     if (config->pool_count > 1)
@@ -76,8 +83,8 @@ static void print_pool(const struct config *config, const struct config_pool *po
         buffer_printf(out,
                       "  The map is the stored one, generation %" PRIu64
                       "; the configuration differs: %s.\n"
-                      "  To make the map like the file: clockwise apply FILE\n",
-                      cw_map_generation(state->map), state->difference);
+                      "  To make the map like the file: %s apply %s\n",
+                      cw_map_generation(state->map), state->difference, program(), config->path);
 }
 
 void banner_print(const struct config *config, const struct banner_pool *pools, const char *admin,

@@ -50,6 +50,9 @@ struct config_settings {
 /* Each has a thread and a file of its own. */
 enum { CONFIG_EMBEDDED_NODES_MAX = 64 };
 
+/* Engines that serve refuses, behind those of enum engine: such pools are for locate and plan. */
+enum { CONFIG_ENGINE_MEMCACHED = 2, CONFIG_ENGINE_OTHER = 3 };
+
 /* Where profiles begin among the numbers of placements that are read. */
 enum { CONFIG_PROFILE_FIRST = 1000 };
 
@@ -81,6 +84,7 @@ struct config_pool {
 struct config {
     struct yaml_tree *tree; /* owns every text */
     const struct yaml_node *yaml;
+    const char *path; /* of the file, not owned; NULL: what serve uses without one */
     const char *data_dir, *admin, *map_store_file, *map_store_etcd;
     int64_t workers, log_level;
     struct config_limits limits;
@@ -108,6 +112,8 @@ void config_destroy(struct config **config);
 /* Checks what concerns several values at once, after the reading and after command line options
  * were laid over it. Adds problems; 0 or -EINVAL. */
 int config_check(const struct config *config, struct problems *problems);
+/* Refuses pools that can be read but not served. Adds problems; 0 or -EINVAL. */
+int config_check_served(const struct config *config, struct problems *problems);
 /* Makes each pool's map. The cost is cw_map_create()'s. 0, -EINVAL with problems, or -ENOMEM. */
 int config_make_maps(struct config *config, struct problems *problems);
 

@@ -184,12 +184,13 @@ static void refuse_key(const struct config_pool *pool, bool has_meaning, const c
 
 static void refuse_keys(const struct config_pool *pool, struct problems *problems)
 {
-    bool is_redis = pool->engine == ENGINE_REDIS, is_slots = pool->placement == CW_PLACEMENT_SLOTS;
+    bool is_redis = pool->engine == ENGINE_REDIS, is_embedded = pool->engine == ENGINE_EMBEDDED;
+    bool is_slots = pool->placement == CW_PLACEMENT_SLOTS;
     refuse_key(pool, is_slots, "slots", "placement slots", problems);
     refuse_key(pool, pool->placement == CW_PLACEMENT_RING, "tokens", "placement ring", problems);
     refuse_key(pool, pool->profile, "profile", "a profile as the placement", problems);
-    refuse_key(pool, !is_redis, "durability", "engine embedded", problems);
-    refuse_key(pool, !is_redis, "size_max", "engine embedded", problems);
+    refuse_key(pool, is_embedded, "durability", "engine embedded", problems);
+    refuse_key(pool, is_embedded, "size_max", "engine embedded", problems);
     refuse_key(pool, is_redis, "commands", "engine redis", problems);
     refuse_key(pool, is_redis, "password", "engine redis", problems);
     refuse_key(pool, is_redis && pool->password, "username", "a password for engine redis",
@@ -300,4 +301,23 @@ int config_check(const struct config *config, struct problems *problems)
     if (status < 0)
         problems_add(problems, 0, 0, "out of memory");
     return problems->count > before ? -EINVAL : status;
+}
+
+int config_check_served(const struct config *config, struct problems *problems)
+{
+    size_t before = problems->count;
+    for (size_t i = 0; i < config->pool_count; i++) {
+        const struct config_pool *pool = &config->pools[i];
+        if (pool->engine == CONFIG_ENGINE_MEMCACHED)
+            problems_add(problems, PLACE(place_of(pool->yaml, "engine")),
+                         "pools.%s.engine: memcached's protocol is not served yet; use the file "
+                         "with `clockwise locate` and `plan`, or leave the pool out",
+                         pool->name);
+        else if (pool->engine == CONFIG_ENGINE_OTHER)
+            problems_add(problems, PLACE(place_of(pool->yaml, "engine")),
+                         "pools.%s.engine: serve speaks to redis servers only; use the file with "
+                         "`clockwise locate` and `plan`, or write engine: redis if they are such",
+                         pool->name);
+    }
+    return problems->count > before ? -EINVAL : 0;
 }

@@ -12,7 +12,7 @@ const char option_required[] = "required";
 
 static const char *const choices_log_level[] = {"debug", "info", "warn", "error", NULL};
 static const char *const choices_off[] = {"off", NULL};
-static const char *const choices_engine[] = {"redis", "embedded", NULL};
+static const char *const choices_engine[] = {"redis", "embedded", "memcached", "other", NULL};
 static const char *const choices_placement[] = {"slots",    "ring",   "rendezvous", "jump",
                                                 "jumpback", "maglev", "round",      NULL};
 static const char *const choices_on_node_down[] = {"fail", "miss", "next", NULL};

@@ -96,7 +96,7 @@ static const struct cw_map *aim_of(const struct map_record *record)
 }
 
 static int take(struct stored_maps *maps, const struct config_pool *pool, size_t index,
-                char *ret_problem)
+                bool has_file, char *ret_problem)
 {
     struct map_record **record = &maps->records[index];
     const char *folder = map_store_file_folder(maps->store)->path;
@@ -109,7 +109,9 @@ static int take(struct stored_maps *maps, const struct config_pool *pool, size_t
     if (status < 0)
         return status;
     maps->maps[index] = (*record)->map;
-    map_difference(pool->map, aim_of(*record), &maps->differences[index]);
+    /* Without a file nobody wishes anything: the nodes that serve begins with are only a start. */
+    if (has_file)
+        map_difference(pool->map, aim_of(*record), &maps->differences[index]);
     if (maps->differences[index].len)
         buffer_append(&maps->differences[index], "", 1);
     return 0;
@@ -142,7 +144,7 @@ int stored_maps_open(const struct config *config, struct io_loop *loop,
     for (size_t i = 0; i < config->pool_count && status == 0; i++) {
         maps->maps[i] = config->pools[i].map;
         if (maps->store)
-            status = take(maps, &config->pools[i], i, ret_problem);
+            status = take(maps, &config->pools[i], i, config->path != NULL, ret_problem);
     }
     return status;
 }
@@ -170,7 +172,7 @@ void stored_maps_warn(const struct stored_maps *maps, const struct config *confi
             log_event(LEVEL_WARN,
                       "event=map_differs pool=%s generation=%" PRIu64
                       " message=\"the configuration is not what the stored map is, which is used: "
-                      "%.700s; `clockwise apply FILE` makes the map like the file\"",
+                      "%.700s; `clockwise apply %.500s` makes the map like the file\"",
                       config->pools[i].name, cw_map_generation(maps->maps[i]),
-                      buffer_bytes(&maps->differences[i]));
+                      buffer_bytes(&maps->differences[i]), config->path);
 }

@@ -2,7 +2,7 @@
 #include "cli/import_helper.h"
 
 #define LISTEN "    listen: 127.0.0.1:7400  # chosen: the file names none\n"
-#define ENGINE "    # engine: memcached, which serve does not route yet: for locate and plan.\n"
+#define ENGINE "    engine: memcached  # for locate and plan: serve does not route it yet\n"
 
 static void gives(const char *text, const char *pools)
 {

@@ -2,7 +2,7 @@
 #include "cli/import_helper.h"
 
 #define LISTEN "    listen: 127.0.0.1:7400  # chosen: the file names none\n"
-#define ENGINE "    # engine: memcached, which serve does not route yet: for locate and plan.\n"
+#define ENGINE "    engine: memcached  # for locate and plan: serve does not route it yet\n"
 #define NODES                                                                                      \
     "    nodes:\n      - {id: b1, address: 127.0.0.1:11211}\n"                                     \
     "      - {id: b2, address: \"[::1]:11212\"}\n"

@@ -21,7 +21,7 @@ static void servers_are_hashed_as_written_and_connected_to_at_port_80(void **sta
           "server { location / { memcached_pass u; } }\n}\n",
           "  u:\n"
           "    listen: 127.0.0.1:7400  # chosen: the file names none\n"
-          "    # engine: memcached, which serve does not route yet: for locate and plan.\n"
+          "    engine: memcached  # for locate and plan: serve does not route it yet\n"
           "    placement: nginx-hash-consistent\n"
           "    nodes:\n"
           "      - {id: 10.0.0.3, address: 10.0.0.3:80, server: 10.0.0.3, weight: 3}\n"
@@ -38,7 +38,7 @@ static void plain_hash_and_other_engines_are_known(void **state)
           "    placement: nginx-hash\n    nodes:\n      - {id: 1.1.1.1:1, address: 1.1.1.1:1}\n");
     gives(NULL, "upstream r { hash $redis_key; server 1.1.1.1:1; }\r\n",
           "  r:\n    listen: 127.0.0.1:7400  # chosen: the file names none\n"
-          "    # For locate and plan: serve routes redis alone.\n"
+          "    engine: other  # for locate and plan: serve does not route it yet\n"
           "    placement: nginx-hash\n    nodes:\n      - {id: 1.1.1.1:1, address: 1.1.1.1:1}\n");
 }
 

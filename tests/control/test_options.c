@@ -170,10 +170,11 @@ static void sizes_with_unknown_units_are_refused(void **state)
 
 static void unknown_choices_name_the_nearest_or_all(void **state)
 {
-    assert_string_equal(refusal("engine", "redsi"),
-                        "'redsi' is unknown; did you mean 'redis'? (redis or embedded)");
-    assert_string_equal(refusal("engine", "memcached"),
-                        "'memcached' is unknown; use redis or embedded");
+    assert_string_equal(
+        refusal("engine", "redsi"),
+        "'redsi' is unknown; did you mean 'redis'? (redis, embedded, memcached or other)");
+    assert_string_equal(refusal("engine", "postgres"),
+                        "'postgres' is unknown; use redis, embedded, memcached or other");
     assert_string_equal(refusal("write", "maybe"), "'maybe' is neither yes nor no");
 }
 

@@ -52,6 +52,16 @@ class Import(ProcessTest):
         self.assertIn(wanted, result.stderr)
         return result
 
+    def test_what_is_not_redis_is_not_served_as_redis(self):
+        for system in ('haproxy', 'nginx', 'mcrouter', 'memcached-proxy', 'nodetool'):
+            made = self.path(f'{system}.yaml')
+            self.clockwise_output('import', '--format', system, self.write(system, SAMPLES[system]),
+                                  '-o', made)
+            result = self.run_clockwise('serve', '-c', made)
+            self.assertEqual(result.returncode, 1, system)
+            self.assertIn('use the file with `clockwise locate` and `plan`', result.stderr)
+            self.clockwise_output('locate', '-c', made, 'key')
+
     def test_a_configuration_comes_out_and_what_is_lost_is_said_twice(self):
         path = self.write('nutcracker.yml', NUTCRACKER)
         result = self.run_clockwise('import', path)

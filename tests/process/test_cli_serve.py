@@ -137,13 +137,40 @@ class Serve(ProcessTest):
         for node in ('node-1', 'node-2', 'node-3'):
             self.assertRegex(banner, rf'(?m)^  {node} +1 +33\.\d\d % +- +in this process$')
         self.assertIn(f'  redis-cli -p {port} set hello world', banner)
-        self.assertIn('clockwise locate hello', process.stdout.readline())
+        self.assertIn(f'  {CLOCKWISE} locate hello', process.stdout.readline())
         self.assertEqual(sorted(os.listdir(self.path('here/default'))),
                          ['node-1', 'node-2', 'node-3'])
         process.send_signal(signal.SIGINT)
         log = self.assert_ends(process)
         self.assertRegex(log, r'(?m)^\d{4}-\d\d-\d\dT\S+Z info event=started version=')
         self.assertRegex(log, r'(?m)event=stopped$')
+
+    def test_without_a_configuration_no_file_differs_after_a_change(self):
+        port, admin = free_port(), f'127.0.0.1:{free_port()}'
+        arguments = ('--listen', f'127.0.0.1:{port}', '--admin', admin, '--data-dir', 'here')
+        process = self.serve(*arguments)
+        self.read_banner(process)
+        self.clockwise_output('node', 'add', 'node-4', '--yes', '--admin', admin)
+        process.send_signal(signal.SIGINT)
+        self.assert_ends(process)
+        process = self.serve(*arguments)
+        banner = self.read_banner(process)
+        self.assertIn('node-4', banner)
+        self.assertNotIn('differs', banner)
+        process.send_signal(signal.SIGINT)
+        self.assertNotIn('differs', self.assert_ends(process))
+
+    def test_engines_that_are_for_locate_and_plan_are_refused(self):
+        for engine, reason in (('memcached', "memcached's protocol is not served yet"),
+                               ('other', 'serve speaks to redis servers only')):
+            config = {'pools': {'main': {'listen': f'127.0.0.1:{free_port()}', 'engine': engine,
+                                         'nodes': [{'id': 'a', 'address': '127.0.0.1:1'}]}}}
+            for arguments in ((), ('--check',)):
+                log = self.start_fails(*arguments, config=config)
+                self.assertIn(f'pools.main.engine: {reason}', log)
+                self.assertIn('`clockwise locate` and `plan`', log)
+            self.assertIn('a', self.clockwise_output('locate', '-c', self.path('serve.yaml'),
+                                                     'key').split())
 
     def test_every_signal_that_ends_ends_cleanly(self):
         for number in (signal.SIGTERM, signal.SIGHUP):
