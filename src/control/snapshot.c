@@ -98,6 +98,7 @@ static void add_report(struct worker_report *sum, const struct worker_report *re
 {
     sum->clients += report->clients;
     sum->clients_total += report->clients_total;
+    sum->blocked_clients += report->blocked_clients;
     sum->clients_refused += report->clients_refused;
     sum->requests += report->requests;
     sum->errors += report->errors;

@@ -100,13 +100,13 @@ static json_t *pool_object(const struct snapshot_pool *pool, struct mover *mover
 
 static json_t *worker_object(const struct worker_report *report)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "clients",
-                     number(report->clients), "clients_total", number(report->clients_total),
-                     "clients_refused", number(report->clients_refused), "requests",
-                     number(report->requests), "errors", number(report->errors), "split_requests",
-                     number(report->split_requests), "refused_commands",
-                     number(report->refused_commands), "bytes_in", number(report->bytes_in),
-                     "bytes_out", number(report->bytes_out));
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "clients", number(report->clients),
+        "clients_blocked", number(report->blocked_clients), "clients_total",
+        number(report->clients_total), "clients_refused", number(report->clients_refused),
+        "requests", number(report->requests), "errors", number(report->errors), "split_requests",
+        number(report->split_requests), "refused_commands", number(report->refused_commands),
+        "bytes_in", number(report->bytes_in), "bytes_out", number(report->bytes_out));
 }
 
 bool status_print_json(const struct snapshot *snapshot, double uptime_seconds, struct mover *mover,

@@ -5,6 +5,7 @@
  * much under way (requests, bytes, or output that it does not take) is not read from until it has
  * room again: its requests then wait in the kernel, and in the end the client itself does.
  */
+#include "router/blocking.h"
 #include "router/transaction.h"
 
 #include <errno.h>
@@ -90,6 +91,7 @@ void client_close(struct client *client)
     if (client->dead)
         return;
     client->dead = client->closing = true;
+    blocking_leave(client);
     leave_requests(client);
     transaction_end(client);
     io_close(&client->conn);
@@ -201,6 +203,12 @@ static void pop_first(struct client *client)
     client->queued--;
     client->held -= request->len;
     request_return(client->worker, request);
+}
+
+void client_withdraw(struct client *client)
+{
+    pop_first(client);
+    resume_if_room(client);
 }
 
 /* Whether the client holds more than it may. Reading stops at half, so only replies bring it here.
@@ -391,6 +399,8 @@ static void on_client_event(void *context, int events)
     /* A client that is not read from has its end found by writing. */
     if ((events & IO_READABLE) && !client->stopped)
         read_client(client);
+    else if ((events & IO_READABLE) && client->waits)
+        blocking_read(client);
 }
 
 void client_resume(struct client *client)

@@ -3,6 +3,7 @@
  * them. One owner: the bytes are relayed as they are. Several: split where the result is the same,
  * else refused with an error that names two of the nodes. Nothing is ever silently misplaced.
  */
+#include "router/blocking.h"
 #include "router/local.h"
 #include "router/moving.h"
 #include "router/transaction.h"
@@ -130,9 +131,6 @@ static bool is_refused(struct client *client, const struct command *command)
     const char *format = NULL;
     if (command->route == COMMAND_REFUSED)
         format = "ERR '%s' is not available through the router: %s";
-    else if ((command->flags & COMMAND_BLOCKING) && !transaction_keeps(client, command))
-        format = "ERR '%s' may wait, and would hold up the connection that all clients share; "
-                 "it is not available through the router";
     else if (client->pool->settings->engine == ENGINE_EMBEDDED && command->route != COMMAND_LOCAL &&
              !(command->flags & COMMAND_EMBEDDED))
         format = "ERR '%s' is not served by embedded nodes; use a pool with engine: redis";
@@ -220,29 +218,69 @@ static uint32_t find_owners(struct client *client, const struct parsed *parsed,
     return count;
 }
 
-static void dispatch_many_keys(struct client *client, const struct parsed *parsed)
+/* The owners of all keys in the worker's room for them, how many there are, and the first that is
+ * not on the node of the first (the count: none). False after an error was answered. */
+static bool find_many_owners(struct client *client, const struct parsed *parsed,
+                             uint32_t **ret_owners, uint32_t *ret_count, uint32_t *ret_other)
 {
     struct worker *worker = client->worker;
     uint32_t *owners = worker_numbers(&worker->owners, &worker->owners_capacity,
                                       parsed->keys.count + 1);
     if (!owners) {
         client_error(client, "ERR out of memory");
-        return;
+        return false;
     }
     uint32_t count = find_owners(client, parsed, owners);
     uint32_t other = 1;
     while (other < count && owners[other] == owners[0])
         other++;
-    if (count == 0)
+    *ret_owners = owners;
+    *ret_count = count;
+    *ret_other = other;
+    return count > 0;
+}
+
+static void refuse_owners(struct client *client, const struct parsed *parsed,
+                          const uint32_t *owners, uint32_t other)
+{
+    refuse_crossing(client, parsed->command->name,
+                    (struct key_place){parsed_key(parsed, 0), owners[0]},
+                    (struct key_place){parsed_key(parsed, other), owners[other]});
+}
+
+static void dispatch_many_keys(struct client *client, const struct parsed *parsed)
+{
+    uint32_t *owners, count, other;
+    if (!find_many_owners(client, parsed, &owners, &count, &other))
         return;
     if (other == count)
         relay(client, parsed, owners[0]);
     else if (parsed->command->merge == MERGE_NONE)
-        refuse_crossing(client, parsed->command->name,
-                        (struct key_place){parsed_key(parsed, 0), owners[0]},
-                        (struct key_place){parsed_key(parsed, other), owners[other]});
+        refuse_owners(client, parsed, owners, other);
     else
         split_by_keys(client, parsed, owners);
+}
+
+/* A command that waits at its node. False: it is there, or has to wait before it is sent. */
+static __attribute__((noinline)) bool dispatch_blocking(struct client *client,
+                                                        const struct parsed *parsed)
+{
+    uint32_t *owners, count, other;
+    if (!client_is_alone(client))
+        return false;
+    if (client->pool->phase == MOVE_FROZEN && (parsed->command->flags & COMMAND_WRITE) &&
+        hold_wanted(client->pool, parsed)) {
+        hold_client(client);
+        return false;
+    }
+    if (find_many_owners(client, parsed, &owners, &count, &other)) {
+        if (other < count)
+            refuse_owners(client, parsed, owners, other);
+        else if (blocking_send(client, parsed, owners[0]))
+            return false;
+    }
+    blocking_end(client);
+    return true;
 }
 
 /* False: it has to wait. */
@@ -254,6 +292,8 @@ static bool dispatch_keyed(struct client *client, struct parsed *parsed)
         client_errorf(client, "ERR %s", reason);
         return true;
     }
+    if ((command->flags & COMMAND_BLOCKING) && blocking_waits(parsed))
+        return dispatch_blocking(client, parsed);
     if (client->pool->phase == MOVE_FROZEN && (command->flags & COMMAND_WRITE) &&
         hold_wanted(client->pool, parsed)) {
         hold_client(client);

@@ -51,6 +51,10 @@ enum request_kind {
     REQUEST_WATCH,     /* WATCH: the reply is the client's */
     REQUEST_EXEC,      /* EXEC of a transaction: the reply is the client's */
     REQUEST_EXEC_PART, /* MULTI and the commands before it: their replies are nobody's */
+    /* blocking.c: */
+    REQUEST_BLOCKED,   /* waits at the node; if it is woken it is sent again */
+    REQUEST_UNBLOCK,   /* wakes it; has no client */
+    REQUEST_STREAM_ID, /* asks for the last ID of a stream; has no client */
 };
 
 /* One request of a client from parsed to answered. It is in its client's queue (in order) until it
@@ -71,7 +75,8 @@ struct request {
     const struct command *missed; /* answered as a miss if its node is down; NULL: it fails */
     uint32_t missed_arg_count;
     struct split *split;  /* SPLIT: its own; PART: its parent's */
-    uint32_t part;        /* PART: its number */
+    uint32_t part;        /* PART: its number; STREAM_ID: the key's */
+    struct own_link *own; /* BLOCKED: on which it waits; UNBLOCK, STREAM_ID: about which it is */
     struct request *exec; /* EXEC_PART: the EXEC behind it at the same link, or NULL */
     struct link *link;    /* EXEC, and EXEC_PART without one: where it was sent */
     struct buffer reply;  /* answered, and waiting for those before it; EXEC, until it is answered:
@@ -279,6 +284,8 @@ struct pool {
     struct list eras;
     bool is_ending;
     struct list held;    /* clients whose next request waits for another state */
+    struct list blocked; /* clients that wait at a node; see blocking.c */
+    struct list woken;   /* those that are to come back from there */
     struct list retired; /* nodes of older maps that still have requests under way */
     struct io_listener *listener;
     struct histogram *latency;
@@ -374,6 +381,7 @@ struct client {
     struct own_link *own;   /* its requests to that node take it; NULL: the links of all clients */
     bool needs_alone;       /* its next request waits until all before it are answered */
     struct transaction *transaction; /* see transaction.h; NULL: none */
+    struct blocked *waits;           /* while its next request waits at a node; see blocking.c */
     struct list in_worker, dirty, resumable, partial, in_held;
 };
 
@@ -431,6 +439,8 @@ void client_errorf(struct client *client, const char *format, ...)
 bool client_is_alone(struct client *client);
 /* Adds a request to the end of the queue. */
 void client_enqueue(struct client *client, struct request *request);
+/* Takes back its only request, unanswered, and has it dispatched again from client->in. */
+void client_withdraw(struct client *client);
 /* Puts the client on the list of those that have output. */
 void client_dirty(struct client *client);
 

@@ -10,7 +10,7 @@
 
 static bool is_offered(const struct client *client, const struct command *command)
 {
-    if (command->route == COMMAND_REFUSED || (command->flags & COMMAND_BLOCKING))
+    if (command->route == COMMAND_REFUSED)
         return false;
     return client->pool->settings->engine != ENGINE_EMBEDDED || command->route == COMMAND_LOCAL ||
            (command->flags & COMMAND_EMBEDDED);
@@ -34,7 +34,7 @@ static void write_flags(struct buffer *out, const struct command *command, int p
         const char *name;
     } names[] = {
         {COMMAND_READ, "readonly"},   {COMMAND_WRITE, "write"}, {COMMAND_FAST, "fast"},
-        {COMMAND_DENYOOM, "denyoom"}, {COMMAND_ADMIN, "admin"},
+        {COMMAND_DENYOOM, "denyoom"}, {COMMAND_ADMIN, "admin"}, {COMMAND_BLOCKING, "blocking"},
     };
     size_t count = 0;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)

@@ -24,8 +24,10 @@ static void write_server(const struct client *client, struct buffer *out)
 static void write_clients(const struct client *client, struct buffer *out)
 {
     uint32_t count = __atomic_load_n(&client->worker->router->client_count, __ATOMIC_RELAXED);
-    buffer_printf(out, "# Clients\r\nconnected_clients:%u\r\nmaxclients:%u\r\n", count,
-                  client->worker->limits->client_count_max);
+    buffer_printf(
+        out,
+        "# Clients\r\nconnected_clients:%u\r\nmaxclients:%u\r\nblocked_clients:%" PRIu64 "\r\n",
+        count, client->worker->limits->client_count_max, client->worker->report.blocked_clients);
 }
 
 static void write_stats(const struct client *client, struct buffer *out)

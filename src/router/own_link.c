@@ -121,7 +121,7 @@ struct own_link *own_link_lend(struct node *node, int protocol, char *ret_text, 
 static bool rest(struct node *node, struct own_link *own)
 {
     const struct link *link = &own->link;
-    if (link->state != LINK_READY || link->flight.count || own->is_unblocking || !own->is_clean ||
+    if (link->state != LINK_READY || link->flight.count || own->unblocks || !own->is_clean ||
         node->retired || node->own_idle_count >= IDLE_COUNT_MAX)
         return false;
     put_idle(node, own);
@@ -189,7 +189,7 @@ void own_links_fail(struct node *node, const char *why)
 /* A connection that says no more is let go; a lent one is its client's still. */
 static bool is_over(const struct own_link *own, uint64_t now)
 {
-    if (own->state == OWN_LENT || own->is_unblocking || own->link.flight.count)
+    if (own->state == OWN_LENT || own->unblocks || own->link.flight.count)
         return false;
     if (own->state == OWN_IDLE)
         return own_link_is_lost(own) || now >= own->idle_since_ms + IDLE_MS;

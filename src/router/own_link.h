@@ -26,9 +26,11 @@ enum own_link_state {
 struct own_link {
     struct link link; /* link.node is NULL once the node has gone */
     enum own_link_state state;
-    bool is_clean;      /* LEAVING: is as new once nothing is under way, and may be kept */
-    bool is_unblocking; /* a CLIENT UNBLOCK of it is under way: it must not meet the next client */
-    uint64_t id;        /* its number at the node; 0: not known yet */
+    bool is_clean;     /* LEAVING: is as new once nothing is under way, and may be kept */
+    uint32_t unblocks; /* questions about it (CLIENT UNBLOCK) under way on another link: it is not
+                          lent on meanwhile, they would meet the next client */
+    struct blocked *blocked; /* what waits on it; NULL: nothing */
+    uint64_t id;             /* its number at the node; 0: not known yet */
     uint64_t idle_since_ms;
     struct list in_node;
 };

@@ -4,6 +4,7 @@
  * loop; nodes that are in both (same id and address) keep their connections and what is under way,
  * nodes that left finish what is under way and then go.
  */
+#include "router/blocking.h"
 #include "router/moving.h"
 
 #include <errno.h>
@@ -164,6 +165,7 @@ bool pool_tick(struct pool *pool)
     for (uint32_t i = 0; i < pool->next.count; i++)
         if (pool->next.nodes[i]->is_awaited)
             is_running |= node_tick(pool->next.nodes[i]);
+    blocking_tick(pool);
     list_for_each (entry, &pool->retired) {
         struct node *node = list_entry(entry, struct node, in_retired);
         node_tick(node);

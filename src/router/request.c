@@ -6,6 +6,7 @@
  * A request is held by up to two: the client's queue, and whoever will answer it (a link, or the
  * parts of a split: in_flight). It is returned when the second lets go.
  */
+#include "router/blocking.h"
 #include "router/local.h"
 #include "router/moving.h"
 #include "router/transaction.h"
@@ -74,7 +75,8 @@ static void answer_client(struct worker *worker, struct request *request, const 
         request_return(worker, request);
         return;
     }
-    record_latency(worker, request);
+    if (request->kind != REQUEST_BLOCKED)
+        record_latency(worker, request);
     if (reply[0] == '-')
         worker->report.errors++;
     if (!keep_reply(client, request, reply, len)) {
@@ -101,7 +103,7 @@ void request_answer(struct worker *worker, struct request *request, const char *
         exec_part_answered(worker, request, reply, len);
     else if (request->kind == REQUEST_SCAN && request->client && reply[0] == '*')
         scan_answered(worker, request, reply, len);
-    else
+    else if (request->kind < REQUEST_BLOCKED || blocking_answered(worker, request, reply, len))
         answer_client(worker, request, reply, len);
 }
 

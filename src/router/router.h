@@ -174,6 +174,7 @@ struct node_report {
 
 struct worker_report {
     uint64_t clients, clients_total, clients_refused;
+    uint64_t blocked_clients; /* that wait at a node, or are about to again */
     uint64_t requests, errors, split_requests, refused_commands;
     uint64_t bytes_in, bytes_out;
 };

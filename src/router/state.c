@@ -3,7 +3,7 @@
  * loop, so it takes it between two turns, in the order in which the states were set; or none of
  * them does, if a post could not be made.
  */
-#include "router/internal.h"
+#include "router/blocking.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -115,6 +115,7 @@ static void take_state(void *context)
         state_unref(&state);
     } else {
         era_begin(pool, era);
+        blocking_new_state(pool);
     }
 }
 

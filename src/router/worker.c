@@ -76,7 +76,7 @@ static void close_idle(struct worker *worker)
     uint64_t now = io_now_ms(worker->loop), limit = worker->limits->idle_ms;
     list_for_each (entry, &worker->clients) {
         struct client *client = list_entry(entry, struct client, in_worker);
-        if (limit && now >= client->last_ms + limit && !client->first &&
+        if (limit && now >= client->last_ms + limit && !client->first && !client->waits &&
             list_is_empty(&client->in_held))
             client_close(client);
     }
@@ -133,6 +133,8 @@ static int pool_start(struct worker *worker, uint32_t index, char *ret_address)
     pool->settings = &worker->router->options.pools[index];
     list_init(&pool->eras);
     list_init(&pool->held);
+    list_init(&pool->blocked);
+    list_init(&pool->woken);
     list_init(&pool->retired);
     pool->latency = calloc(1, sizeof *pool->latency);
     int error = pool->latency ? pool_set_state(pool, &era->state->what) : -ENOMEM;

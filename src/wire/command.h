@@ -47,7 +47,7 @@ enum command_flags {
     COMMAND_READ = 1 << 0,
     COMMAND_WRITE = 1 << 1,
     COMMAND_FAST = 1 << 2,
-    COMMAND_BLOCKING = 1 << 3, /* would hold a shared connection; refused until it has its own */
+    COMMAND_BLOCKING = 1 << 3, /* may wait (command_wait.h), so it takes a connection of its own */
     COMMAND_EMBEDDED = 1 << 4, /* embedded nodes answer it too */
     COMMAND_DENYOOM = 1 << 5,
     COMMAND_ADMIN = 1 << 6,
@@ -99,7 +99,7 @@ struct command_key_range {
 
 /* Finds the keys of a request whose arity fits. NULL when all is well, else why not (a sentence for
  * the client, without "ERR"; static storage): a key count that is no number or too large, odd
- * arguments of MSET, SORT with BY or GET, XREAD with BLOCK. A count of 0 without extra is well too:
+ * arguments of MSET, SORT with BY or GET. A count of 0 without extra is well too:
  * EVAL without keys, OBJECT HELP; any node may answer. *ret_keys is undefined on error. O(1) but
  * for the kinds that have to be read: KEYS_STREAMS, KEYS_SORT, KEYS_GEO. */
 const char *command_find_keys(const struct command *command, const struct resp_request *request,

@@ -16,7 +16,6 @@
 #define REASON_MINUS   "Number of keys can't be negative"
 #define REASON_PAIRS   "wrong number of arguments: every key needs a value"
 #define REASON_SYNTAX  "syntax error"
-#define REASON_BLOCK   "BLOCK is not available through the router: it would hold up other clients"
 #define REASON_STREAMS "Unbalanced list of streams: each needs an ID or '$'"
 #define REASON_SORT    "BY and GET patterns of SORT name keys that may live on other nodes"
 
@@ -73,9 +72,7 @@ static const char *find_streams(const struct args *args, struct command_key_rang
 {
     uint32_t arg_count = args->request->arg_count, i = 1;
     for (; i < arg_count && !is_word(args, i, "STREAMS"); i++) {
-        if (is_word(args, i, "BLOCK"))
-            return REASON_BLOCK;
-        if (is_word(args, i, "COUNT"))
+        if (is_word(args, i, "COUNT") || is_word(args, i, "BLOCK"))
             i += 1;
         else if (is_word(args, i, "GROUP"))
             i += 2;

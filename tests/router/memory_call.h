@@ -29,6 +29,7 @@ struct memory_node {
     struct io_loop *loop;
     struct io_listener *listener;
     struct list conns;
+    struct list blocked; /* connections that wait, the longest first */
     const char *address;
     struct memory_dict keys;
     struct memory_dict saved; /* what a crash may bring back; see memory_node_save() */
@@ -77,6 +78,12 @@ struct memory_conn {
     bool is_mute;                 /* its replies wait for the timer */
     struct io_timer *timer;       /* NULL until it is needed */
     struct memory_transaction transaction;
+    /* waiting: see memory_blocking.h */
+    bool is_blocked;              /* now */
+    bool is_waiting_on, gives_up; /* its command waited before; waits no longer */
+    int64_t waits_behind;         /* XREAD: the ID */
+    struct io_timer *block_timer; /* NULL until it is needed */
+    struct list in_blocked;
     struct list in_node;
 };
 

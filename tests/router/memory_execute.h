@@ -5,6 +5,7 @@
 #ifndef TESTS_ROUTER_MEMORY_EXECUTE_H
 #define TESTS_ROUTER_MEMORY_EXECUTE_H
 
+#include "router/memory_blocking.h"
 #include "router/memory_call.h"
 #include "router/memory_keys.h"
 #include "router/memory_members.h"
@@ -59,6 +60,13 @@ static const struct memory_command memory_commands[] = {
     {"LPUSH", -3, MEMORY_WRITES | MEMORY_GROWS, memory_push},
     {"LRANGE", 4, 0, memory_lrange},
     {"LLEN", 2, 0, memory_llen},
+    {"BLPOP", -3, MEMORY_WRITES, memory_blpop},
+    {"BRPOP", -3, MEMORY_WRITES, memory_blpop},
+    {"BLMOVE", 6, MEMORY_WRITES | MEMORY_GROWS, memory_blmove},
+    /* streams */
+    {"XADD", -5, MEMORY_WRITES | MEMORY_GROWS, memory_xadd},
+    {"XINFO", 3, 0, memory_xinfo},
+    {"XREAD", 6, 0, memory_xread},
     /* hashes */
     {"HSET", -4, MEMORY_WRITES | MEMORY_GROWS, memory_hset},
     {"HINCRBY", 4, MEMORY_WRITES | MEMORY_GROWS, memory_hincrby},
@@ -212,8 +220,12 @@ static inline bool memory_next(struct memory_conn *conn)
         return false;
     if (call.count > 0)
         memory_execute(&call);
+    memory_waited(conn);
+    if (conn->is_blocked)
+        return false;
     buffer_take(&conn->in, conn->request.length);
     resp_request_reset(&conn->request);
+    memory_serve_blocked(conn->node);
     return !conn->is_closed;
 }
 
@@ -223,7 +235,7 @@ static inline void memory_conn_work(struct memory_conn *conn)
     static const struct resp_limits limits = {1 << 16, 64 << 20, 1 << 16, 128 << 20};
     enum resp_result result = RESP_MORE;
     conn->is_executing = true;
-    while (!conn->is_closed && !conn->is_held && conn->in.len) {
+    while (!conn->is_closed && !conn->is_held && !conn->is_blocked && conn->in.len) {
         result = conn->is_released /* it was parsed before it was held */
                      ? RESP_DONE
                      : resp_request_parse(&conn->request, buffer_bytes(&conn->in), conn->in.len,
@@ -265,6 +277,7 @@ static inline void memory_on_accept(void *context, struct io_conn *accepted)
     conn->id = ++node->last_conn_id;
     conn->protocol = 2;
     resp_request_init(&conn->request);
+    list_init(&conn->in_blocked);
     list_push_back(&node->conns, &conn->in_node);
     io_conn_set(accepted, memory_on_event, conn);
 }

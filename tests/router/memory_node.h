@@ -31,6 +31,7 @@ static inline struct memory_node *memory_node_create(const char *address, uint64
     node->dump_version = 10;
     node->scan_whole_max = 128;
     list_init(&node->conns);
+    list_init(&node->blocked);
     memory_node_start(node);
     CW_ASSERT(io_loop_create(&node->loop) == 0);
     CW_ASSERT(io_listen(node->loop, address, memory_on_accept, node, &node->listener) == 0);

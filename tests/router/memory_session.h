@@ -5,7 +5,7 @@
 #ifndef TESTS_ROUTER_MEMORY_SESSION_H
 #define TESTS_ROUTER_MEMORY_SESSION_H
 
-#include "router/memory_call.h"
+#include "router/memory_blocking.h"
 
 /* ---- closing --------------------------------------------------------------------------------- */
 
@@ -26,7 +26,10 @@ static inline void memory_conn_close(struct memory_conn *conn)
         return;
     conn->is_closed = true;
     list_remove(&conn->in_node);
+    list_remove(&conn->in_blocked);
     io_close(&conn->conn);
+    if (conn->block_timer)
+        io_timer_destroy(&conn->block_timer);
     if (conn->timer)
         io_timer_destroy(&conn->timer);
     if (!conn->is_executing)
@@ -163,6 +166,8 @@ static inline void memory_client(struct memory_call *call)
         memory_client_list(call);
     else if (memory_arg_is(call, 1, "KILL"))
         memory_client_kill(call);
+    else if (memory_arg_is(call, 1, "UNBLOCK"))
+        memory_client_unblock(call);
     else
         resp_write_error(call->out, "ERR unknown subcommand");
 }

@@ -113,13 +113,13 @@ static void one_that_is_being_unblocked_is_not_lent_on(void **state)
     struct node *node = begin(&fixture, 10);
     struct own_link *own = lend(node, 2), *first = own, *second = lend(node, 2);
     io_sim_run(20, NULL);
-    first->is_unblocking = true;
+    first->unblocks = 1;
     own_link_return(&own, true);
     own_link_return(&second, true);
     io_sim_run(50, NULL);
     struct own_link *next = lend(node, 2);
     assert_ptr_not_equal(next, first);
-    first->is_unblocking = false;
+    first->unblocks = 0;
     io_sim_run(50, NULL);
     assert_int_equal(first->state, OWN_IDLE);
     own_link_return(&next, true);

@@ -145,10 +145,9 @@ static void embedded_nodes_answer_exactly_these(void **state)
 static void commands_that_wait_are_marked(void **state)
 {
     static const char *const names[] = {"BLPOP",    "BRPOP",  "BLMOVE", "BRPOPLPUSH", "BZPOPMIN",
-                                        "BZPOPMAX", "BLMPOP", "BZMPOP", "WAIT"};
+                                        "BZPOPMAX", "BLMPOP", "BZMPOP", "XREAD",      "XREADGROUP"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         assert_true(find(names[i])->flags & COMMAND_BLOCKING);
-    assert_false(find("XREAD")->flags & COMMAND_BLOCKING);
 }
 
 /* ---- what a server says ---------------------------------------------------------------------- */
@@ -181,7 +180,8 @@ static uint16_t server_flags(const struct golden_row *row)
                       (has_word(row->flags, "write") ? COMMAND_WRITE : 0) |
                       (has_word(row->flags, "fast") ? COMMAND_FAST : 0) |
                       (has_word(row->flags, "denyoom") ? COMMAND_DENYOOM : 0) |
-                      (has_word(row->flags, "admin") ? COMMAND_ADMIN : 0));
+                      (has_word(row->flags, "admin") ? COMMAND_ADMIN : 0) |
+                      (has_word(row->flags, "blocking") ? COMMAND_BLOCKING : 0));
 }
 
 static void compare_positions(const struct golden_row *row, const struct command *command)
@@ -208,7 +208,7 @@ static void compare_command(const struct golden_row *row)
 {
     const struct command *command = find(row->name);
     uint16_t compared = COMMAND_READ | COMMAND_WRITE | COMMAND_FAST | COMMAND_DENYOOM |
-                        COMMAND_ADMIN;
+                        COMMAND_ADMIN | COMMAND_BLOCKING;
     bool is_script = strcmp(command->group, "scripting") == 0;
     bool is_container = command->first == 2 && command->last == 2;
     if (is_script)
@@ -341,8 +341,8 @@ static void streams_are_found_after_their_options(void **state)
     expect_keys("XREAD STREAMS a b 0", unbalanced);
     expect_keys("XREAD COUNT 1 STREAMS", "syntax error");
     expect_keys("XREAD a b c", "syntax error");
-    expect_keys("XREAD BLOCK 0 STREAMS a $",
-                "BLOCK is not available through the router: it would hold up other clients");
+    expect_keys("XREAD BLOCK 0 STREAMS a $", "a");
+    expect_keys("XREADGROUP GROUP g c COUNT 1 block 0 NOACK STREAMS a b > >", "a b");
 }
 
 static void sort_may_not_read_keys_of_other_nodes(void **state)
