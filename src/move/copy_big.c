@@ -11,6 +11,8 @@
 enum {
     FIRST_ASK = 64,
     ASK_MAX = MOVE_CHUNK_ELEMENTS - 16, /* a scan gives some more than it was asked for */
+    ASK_MIN = 16,
+    SLOW_NS = 4 * 1000 * 1000, /* a chunk longer on its way than the fastest, twice */
 };
 
 /* ---- lifecycle --------------------------------------------------------------------------------
@@ -290,7 +292,7 @@ void copy_big_adapt(struct copy_big *copy, uint64_t elements, uint64_t bytes)
     if (elements == 0)
         return;
     uint64_t fit = MOVE_CHUNK_BYTES / (bytes / elements + 1);
-    copy->ask = fit > ASK_MAX ? ASK_MAX : fit ? (uint32_t)fit : 1;
+    copy->ask = fit > copy->ask_max ? copy->ask_max : fit ? (uint32_t)fit : 1;
 }
 
 void copy_big_on_chunk(void *context, const char *reply, size_t len)
@@ -353,8 +355,29 @@ static uint64_t time_to_wait_ms(const struct copy_big *copy)
     return wait_ms == 0 && is_behind(copy) ? 1 : wait_ms;
 }
 
+/* Smaller chunks for nodes that are busy, or have to get memory for a table that grows; the way
+ * there and back is none of their business. */
+static void note_time(struct copy_big *copy)
+{
+    uint64_t took_ns = io_now_ns(copy->move->loop) - copy->asked_ns;
+    if (copy->asked_ns == 0)
+        return;
+    copy->asked_ns = 0;
+    if (copy->fastest_ns == 0 || took_ns < copy->fastest_ns)
+        copy->fastest_ns = took_ns;
+    if (took_ns > 2 * copy->fastest_ns + SLOW_NS)
+        copy->ask_max = copy->ask_max / 2 > ASK_MIN ? copy->ask_max / 2 : ASK_MIN;
+    else if (copy->ask_max < ASK_MAX)
+        copy->ask_max += copy->ask_max / 8;
+    if (copy->ask_max > ASK_MAX)
+        copy->ask_max = ASK_MAX;
+    if (copy->ask > copy->ask_max)
+        copy->ask = copy->ask_max;
+}
+
 static void after_chunk(struct copy_big *copy)
 {
+    note_time(copy);
     if (!copy->is_whole) {
         uint64_t wait_ms = time_to_wait_ms(copy);
         if (wait_ms)
@@ -379,6 +402,7 @@ static void on_timer(void *context)
 void copy_big_ask_chunk(struct copy_big *copy)
 {
     copy->next = after_chunk;
+    copy->asked_ns = io_now_ns(copy->move->loop);
     copy->type->ask(copy, copy->type);
     copy_big_ask_expiry(copy);
     peer_flush(copy->source);
@@ -424,6 +448,7 @@ static struct copy_big *copy_create(struct move *move, uint32_t source, uint32_t
     copy->source = move->from_peers[source];
     copy->target = move->to_peers[target];
     copy->ask = FIRST_ASK;
+    copy->ask_max = ASK_MAX;
     copy->expires_ms = -1;
     copy->cursor[0] = '0';
     if (!buffer_append(&copy->name, move->prefix, move->prefix_len) ||

@@ -45,7 +45,8 @@ struct copy_big {
 
     uint64_t position;             /* in lists and strings: elements, bytes */
     char cursor[COPY_BIG_ID_SIZE]; /* of a scan; the last id of a stream */
-    uint32_t ask;                  /* elements of the next chunk */
+    uint32_t ask, ask_max;         /* elements of the next chunk; at most, as the nodes are now */
+    uint64_t asked_ns, fastest_ns; /* the chunk under way, or 0; the fastest so far */
     struct buffer args;            /* slices of the command that is put together */
     size_t args_bytes, args_elements;
 

@@ -28,7 +28,8 @@ enum {
     MOVE_SCAN_COUNT = 512,     /* SCAN's COUNT */
     MOVE_BIG_ELEMENTS = 10000, /* a key with more, or larger, is copied in chunks */
     MOVE_BIG_BYTES = 1 << 20,
-    MOVE_CHUNK_ELEMENTS = 512,
+    MOVE_CHUNK_ELEMENTS = 128, /* a table that has just grown takes 20 us for each, if the
+                                  machine is slow in giving memory */
     MOVE_CHUNK_BYTES = 256 << 10,
     MOVE_PROBLEM_SIZE = 400,
     MOVE_PREFIX_SIZE = 64,
