@@ -8,6 +8,7 @@
  * of the same kind, so that a noisy machine does not decide. Keys are fresh in every round.
  */
 #include "placement_references.h"
+#include "usage.h"
 
 #include "base/assert.h"
 
@@ -406,8 +407,12 @@ int main(int argc, char **argv)
 {
     int quick = 0;
     for (int i = 1; i < argc; i++) {
-        json |= strcmp(argv[i], "--json") == 0;
-        quick |= strcmp(argv[i], "--quick") == 0;
+        if (strcmp(argv[i], "--json") == 0)
+            json = 1;
+        else if (strcmp(argv[i], "--quick") == 0)
+            quick = 1;
+        else
+            return bench_usage("placement [--json] [--quick]", argv[i]);
     }
     make_texts();
     if (quick)

@@ -20,6 +20,7 @@
 #include <time.h>
 
 #include "base/assert.h"
+#include "usage.h"
 #include "profiles/profile.h"
 
 enum { KEYS = 20000, ROUNDS = 15, NODES_MAX = 10000, TOPOLOGY_ROOM = NODES_MAX * 64 };
@@ -196,16 +197,21 @@ static void run_own_ring(size_t node_count)
 
 int main(int argc, char **argv)
 {
+    static const char usage[] = "profiles [--json] [--only PROFILE] [--nodes 1 .. 10000]";
     const char *only = NULL;
     size_t node_count = 10;
     for (int i = 1; i < argc; i++) {
-        as_json |= strcmp(argv[i], "--json") == 0;
-        if (strcmp(argv[i], "--only") == 0 && i + 1 < argc)
+        if (strcmp(argv[i], "--json") == 0)
+            as_json = 1;
+        else if (strcmp(argv[i], "--only") == 0 && i + 1 < argc)
             only = argv[++i];
         else if (strcmp(argv[i], "--nodes") == 0 && i + 1 < argc)
             node_count = strtoul(argv[++i], NULL, 10);
+        else
+            return bench_usage(usage, argv[i]);
     }
-    CW_ASSERT(node_count >= 1 && node_count <= NODES_MAX);
+    if (node_count < 1 || node_count > NODES_MAX)
+        return bench_usage(usage, "--nodes");
     for (size_t i = 0; i < KEYS; i++) {
         lens[i] = (size_t)snprintf(texts[i], sizeof texts[i], "user:%zu", i * 7919 % 100000000);
         keys[i] = texts[i];

@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "base/assert.h"
+#include "usage.h"
 #include "wire/command.h"
 #include "wire/resp.h"
 
@@ -165,7 +166,7 @@ int main(int argc, char **argv)
         else if (strcmp(argv[i], "--count") == 0 && i + 1 < argc)
             count = strtoull(argv[++i], NULL, 10);
         else
-            return fprintf(stderr, "usage: resp [--json] [--only NAME] [--count N]\n"), 2;
+            return bench_usage("resp [--json] [--only NAME] [--count N]", argv[i]);
     }
     printf("%s", json ? "{\"resp\": [" : "");
     for (size_t i = 0; i < sizeof works / sizeof *works; i++) {

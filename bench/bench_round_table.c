@@ -11,6 +11,7 @@
 #include <clockwise/round_table.h>
 
 #include "base/assert.h"
+#include "usage.h"
 #include "base/random.h"
 #include "store/block_file.h"
 
@@ -262,6 +263,7 @@ static void print_json(const struct result *result, bool first)
 }
 
 struct arguments {
+    const char *unknown; /* the first argument that makes no sense */
     bool json, sync;
     double load;
     const char *path;
@@ -281,8 +283,9 @@ static bool read_arguments(int argc, char **argv, struct arguments *ret_argument
         else if (strcmp(argv[i], "--file") == 0 && has_value)
             ret_arguments->path = argv[++i];
         else
-            return false;
+            return ret_arguments->unknown = argv[i], false;
     }
+    ret_arguments->unknown = "--load";
     return ret_arguments->load >= 0.1 && ret_arguments->load <= 0.95;
 }
 
@@ -290,11 +293,9 @@ int main(int argc, char **argv)
 {
     static const uint32_t bases[] = {1, 8, 32};
     struct arguments arguments;
-    if (!read_arguments(argc, argv, &arguments)) {
-        fprintf(stderr,
-                "usage: round_table [--json] [--load 0.1 .. 0.95] [--file PATH] [--sync]\n");
-        return 2;
-    }
+    if (!read_arguments(argc, argv, &arguments))
+        return bench_usage("round_table [--json] [--load 0.1 .. 0.95] [--file PATH] [--sync]",
+                           arguments.unknown);
     if (arguments.json)
         printf("{\"block_capacity\": 64, \"load\": %.2f, \"results\": [", arguments.load);
     else

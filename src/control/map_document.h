@@ -15,9 +15,10 @@
  *     "check": "0123456789abcdef"
  *   }
  *
- * The check is cw_hash() of all bytes before its line's comma, in hexadecimal: a file that a disk or
- * a hand changed is not taken for true. Without that line nothing is checked: so a person says that
- * an edited document is meant, and so documents are that were written before there were checks.
+ * The check is cw_hash() of all bytes before its line's comma, in hexadecimal: a file that a disk
+ * or a hand changed is not taken for true. Without that line nothing is checked: so a person says
+ * that an edited document is meant, and so documents are that were written before there were
+ * checks.
  *
  * What is read is never trusted: every number has bounds, keys that are unknown, missing or stand
  * twice are errors, and the parts must fit together. No I/O, no state.

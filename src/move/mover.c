@@ -194,17 +194,27 @@ static uint64_t seconds_left(const struct move_progress *progress, double scan_r
     return (uint64_t)((double)(progress->keys_expected - progress->keys_scanned) / scan_rate) + 1;
 }
 
+/* Jobs that have ended stay in the list until the next ones begin. */
+static void describe_jobs(const struct transition *transition, char *ret_text, size_t size)
+{
+    uint32_t count = transition->job_kind && transition->jobs_left ? transition->job_count : 0;
+    if (count)
+        snprintf(ret_text, size, "%s %u node%s", transition->job_kind->doing, count,
+                 count == 1 ? "" : "s");
+    else if (transition->info.state == TRANSITION_CLEANING)
+        snprintf(ret_text, size, "letting the targets sync before the old owners are cleared");
+    else
+        snprintf(ret_text, size, "waiting for the workers");
+}
+
 static void describe(const struct transition *transition, char *ret_text, size_t size)
 {
     const struct move_progress *progress = &transition->progress;
-    uint32_t count = transition->job_kind ? transition->job_count : 0;
-    char doing[100] = "waiting for the workers";
-    if (count)
-        snprintf(doing, sizeof doing, "%s %u node%s", transition->job_kind->doing, count,
-                 count == 1 ? "" : "s");
+    char doing[100];
+    describe_jobs(transition, doing, sizeof doing);
     if (transition->info.is_paused)
         snprintf(ret_text, size, "paused");
-    else if (transition->epoch > 1)
+    else if (transition->epoch > 1 && transition->info.state < TRANSITION_SWITCHED)
         snprintf(ret_text, size, "%s, round %u, %llu key%s written meanwhile", doing,
                  transition->round, (unsigned long long)progress->keys_dirty,
                  progress->keys_dirty == 1 ? "" : "s");

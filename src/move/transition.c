@@ -247,8 +247,14 @@ static int cancel(struct transition *transition, const char **ret_text)
 
 static int pause(struct transition *transition, bool is_paused, const char **ret_text)
 {
+    if (transition->info.state == TRANSITION_ABORTING) {
+        *ret_text = "it is being cancelled, which can't be paused; wait for its end (clockwise "
+                    "transition wait)";
+        return -EPERM;
+    }
     if (transition->info.state >= TRANSITION_SWITCHED) {
-        *ret_text = "nothing is copied any more; it ends by itself";
+        *ret_text = "the new map is in force and only the old owners are being cleared, which "
+                    "can't be paused; slow it down with `clockwise transition throttle`";
         return -EPERM;
     }
     *ret_text = is_paused ? "paused; writes of the moving keys are still marked" : "goes on";
@@ -258,6 +264,16 @@ static int pause(struct transition *transition, bool is_paused, const char **ret
     transition_put_too(transition);
     mover_publish(transition);
     return 0;
+}
+
+/* What it is that goes so fast from now on. */
+static const char *throttled_text(const struct transition *transition)
+{
+    if (transition->info.state == TRANSITION_ABORTING)
+        return "throttled: how fast the targets are cleared";
+    if (transition->info.state >= TRANSITION_SWITCHED)
+        return "throttled: how fast the old owners are cleared";
+    return "throttled: how fast keys are copied";
 }
 
 int transition_tell(struct transition *transition, enum mover_verb verb,
@@ -275,7 +291,7 @@ int transition_tell(struct transition *transition, enum mover_verb verb,
         transition->info.throttle = *throttle;
         throttle_set(&transition->throttle, throttle);
         mover_publish(transition);
-        *ret_text = "throttled";
+        *ret_text = throttled_text(transition);
         return 0;
     }
     return -EINVAL;

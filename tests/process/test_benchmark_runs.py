@@ -5,7 +5,7 @@ import re
 import subprocess
 import unittest
 
-from harness import ROOT, ProcessTest, embedded_config, relay_config
+from harness import CLOCKWISE, ROOT, ProcessTest, embedded_config, relay_config
 
 REQUESTS = 20000
 
@@ -33,10 +33,23 @@ class BenchmarkRuns(ProcessTest):
     def test_each_benchmark_is_itself(self):
         """Once, one that uses another's servers ran the other first."""
         for name in ('proxies', 'dead_node'):
-            path = os.path.join(ROOT, 'bench', f'{name}.py')
-            text = subprocess.run([path, '--help'], capture_output=True, text=True, timeout=60,
-                                  check=True).stdout
+            text = self.run_it(os.path.join(ROOT, 'bench', f'{name}.py'), '--help', 0).stdout
             self.assertTrue(text.startswith(f'usage: {name}.py '), text)
+
+    def run_it(self, path, argument, code):
+        result = subprocess.run([path, argument], capture_output=True, text=True, timeout=60)
+        self.assertEqual(result.returncode, code, f'{path} {argument}: {result}')
+        return result
+
+    def test_each_says_how_it_is_used_and_measures_nothing(self):
+        folder = os.path.join(os.path.dirname(CLOCKWISE), 'bench')
+        names = [entry.name for entry in os.scandir(folder)
+                 if entry.is_file() and os.access(entry.path, os.X_OK)]
+        self.assertIn('move', names)
+        for name in names:
+            path = os.path.join(folder, name)
+            self.assertRegex(self.run_it(path, '--help', 0).stdout, rf'^usage: {name}')
+            self.assertRegex(self.run_it(path, '--nonsense', 2).stderr, rf'^usage: {name}')
 
 
 if __name__ == '__main__':
