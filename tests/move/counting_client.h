@@ -18,6 +18,7 @@ struct move_key {
     int64_t value;      /* counter; number last set; elements; sum of the field; 0: no key */
     uint32_t under_way; /* requests */
     bool is_given_up;
+    bool is_watched; /* nothing else is asked of it meanwhile */
 };
 
 struct move_asked {
@@ -25,6 +26,10 @@ struct move_asked {
     bool is_write;
     char type;        /* of the reply: ':' '+' '$' */
     int64_t expected; /* -1: null */
+    /* of a transaction: what its first write answers, and the replies that come before EXEC's */
+    bool is_transaction, is_watched;
+    int64_t first_expected;
+    uint32_t before;
 };
 
 struct move_client {
@@ -35,11 +40,12 @@ struct move_client {
     struct random random;
     struct buffer in, out;
     struct resp_scanner scanner;
+    bool transacts;
     bool is_connected, is_stopped; /* stopped: asks nothing more */
     struct move_asked asked[MOVE_CLIENT_ASKED];
     uint32_t first, under_way;
     struct move_key keys[MOVE_CLIENT_KEYS];
-    uint64_t checked, writes, errors, cuts;
+    uint64_t checked, writes, errors, cuts, transactions, nils;
     char wrong[320];
 };
 
@@ -140,6 +146,23 @@ static inline void move_delete_key(struct move_client *client, struct move_asked
     move_ask_words(client, (const char *[]){"DEL", name, NULL});
 }
 
+/* Two writes that are done together. Under WATCH they may be refused, by nil, and then count as
+ * nothing. */
+static inline void move_transact(struct move_client *client, struct move_asked *asked,
+                                 struct move_key *key, const char *name)
+{
+    asked->is_transaction = true;
+    asked->is_watched = key->is_watched = key->under_way == 0 && random_below(&client->random, 2);
+    asked->before = asked->is_watched ? 4 : 3;
+    if (asked->is_watched)
+        move_ask_words(client, (const char *[]){"WATCH", name, NULL});
+    move_ask_words(client, (const char *[]){"MULTI", NULL});
+    move_write_key(client, asked, key, name);
+    asked->first_expected = asked->expected;
+    move_write_key(client, asked, key, name);
+    move_ask_words(client, (const char *[]){"EXEC", NULL});
+}
+
 static inline void move_ask(struct move_client *client)
 {
     char name[48];
@@ -147,17 +170,21 @@ static inline void move_ask(struct move_client *client)
         &client->asked[(client->first + client->under_way) % MOVE_CLIENT_ASKED];
     asked->key = (uint32_t)random_below(&client->random, MOVE_CLIENT_KEYS);
     struct move_key *key = &client->keys[asked->key];
-    if (key->is_given_up && key->under_way)
+    if ((key->is_given_up && key->under_way) || key->is_watched)
         return;
     if (key->is_given_up)
         *key = (struct move_key){.epoch = key->epoch + 1};
     move_key_name(client, asked->key, name);
     asked->is_write = true;
+    asked->is_transaction = asked->is_watched = false;
+    asked->before = 0;
     uint64_t choice = random_below(&client->random, 100);
     if (choice < 55)
         move_write_key(client, asked, key, name);
     else if (choice < 62)
         move_delete_key(client, asked, key, name);
+    else if (choice < 72 && client->transacts)
+        move_transact(client, asked, key, name);
     else
         move_read_key(client, asked, key, name);
     key->under_way++;
@@ -226,23 +253,67 @@ static inline bool move_is_right(const struct move_asked *asked, const char *rep
     return !value.is_null && resp_parse_integer(value.text, &number) && number == asked->expected;
 }
 
+static inline bool move_is_transaction_right(const struct move_asked *asked, const char *reply,
+                                             size_t len)
+{
+    struct resp_value head, first;
+    struct move_asked first_asked = *asked;
+    first_asked.expected = asked->first_expected;
+    if (resp_read_value(reply, len, &head) != RESP_DONE || head.type != '*' || head.is_null ||
+        head.integer != 2 ||
+        resp_read_value(reply + head.head_len, len - head.head_len, &first) != RESP_DONE)
+        return false;
+    size_t second = head.head_len + first.head_len;
+    return move_is_right(&first_asked, reply + head.head_len, first.head_len) &&
+           move_is_right(asked, reply + second, len - second);
+}
+
+/* A reply to WATCH, to MULTI or to what is between it and EXEC. WATCH alone asks the node. */
+static inline void move_take_reply_before(struct move_client *client, struct move_asked *asked,
+                                          const char *reply, size_t len)
+{
+    const char *wanted = asked->before < 3 ? "+QUEUED" : "+OK";
+    asked->before--;
+    if (asked->before == 3 && strncmp(reply, "-NODEDOWN", 9) == 0)
+        client->errors++;
+    else if (strncmp(reply, wanted, strlen(wanted)) != 0)
+        move_client_wrong(client, asked->key, "a wrong reply before EXEC", reply, len);
+}
+
+/* What the transaction would have done is not done. */
+static inline void move_take_nil(struct move_client *client, struct move_key *key)
+{
+    key->value -= 2;
+    client->nils++;
+}
+
 static inline void move_take_reply(struct move_client *client, const char *reply, size_t len)
 {
     struct move_asked *asked = &client->asked[client->first % MOVE_CLIENT_ASKED];
     struct move_key *key = &client->keys[asked->key];
     CW_ASSERT(client->under_way > 0);
+    if (asked->before) {
+        move_take_reply_before(client, asked, reply, len);
+        return;
+    }
     client->first++;
     client->under_way--;
     key->under_way--;
     client->checked++;
+    if (asked->is_watched)
+        key->is_watched = false;
     if (reply[0] == '-') {
         client->errors++;
         move_give_up(client, asked);
         if (strncmp(reply, "-NODEDOWN", 9) != 0 && !key->is_given_up)
             move_client_wrong(client, asked->key, "an error", reply, len);
+    } else if (asked->is_watched && strncmp(reply, "*-1", 3) == 0) {
+        move_take_nil(client, key);
     } else if (!key->is_given_up) {
         client->writes += asked->is_write;
-        if (!move_is_right(asked, reply, len))
+        client->transactions += asked->is_transaction;
+        if (!(asked->is_transaction ? move_is_transaction_right(asked, reply, len)
+                                    : move_is_right(asked, reply, len)))
             move_client_wrong(client, asked->key, "a wrong reply", reply, len);
     }
 }

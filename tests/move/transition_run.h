@@ -47,7 +47,8 @@ struct run {
 };
 
 struct result {
-    uint64_t checked, writes, errors, changes, kills, crashes, cancels, big_keys, trace;
+    uint64_t checked, writes, errors, transactions, nils, changes, kills, crashes, cancels,
+        big_keys, trace;
     bool states[TRANSITION_STATE_COUNT];
     char wrong[400];
 };
@@ -232,7 +233,7 @@ static void fault(struct run *run)
             mend(run, node);
         return;
     }
-    static const char *const writes[] = {"INCR", "RPUSH", "HINCRBY", "SET"};
+    static const char *const writes[] = {"INCR", "RPUSH", "HINCRBY", "SET", "EXEC"};
     int favoured = run->options->favoured;
     /* A full disk keeps transitions from getting anywhere: not while one fault is looked for. */
     uint32_t count = favoured >= 0 ? FAULT_FULL : FAULT_COUNT;
@@ -254,7 +255,7 @@ static void fault(struct run *run)
         memory_node_delay(memory, "SADD", 1, random_below(&run->random, 400), true);
         break;
     case FAULT_LATE_WRITE:
-        memory_node_delay(memory, writes[random_below(&run->random, 4)], 8,
+        memory_node_delay(memory, writes[random_below(&run->random, favoured < 0 ? 5 : 4)], 8,
                           10 + random_below(&run->random, 100), false);
         break;
     case FAULT_PAUSE:
