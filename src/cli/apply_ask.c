@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/http.h"
 
@@ -30,7 +31,9 @@ static int refused(const char *pool, long code, const struct buffer *body, const
     if (!*error)
         return cli_fail("pool %s: the router answered %ld: %.*s", pool, code,
                         (int)(body->len > 200 ? 200 : body->len), buffer_bytes(body));
-    return cli_fail("pool %s: %s%s%s", pool, error, *remedy ? "; " : "", remedy);
+    bool is_named = strncmp(error, "pool '", 6) == 0;
+    return cli_fail("%s%s%s%s%s%s", is_named ? "" : "pool ", is_named ? "" : pool,
+                    is_named ? "" : ": ", error, *remedy ? "; " : "", remedy);
 }
 
 static int ask(const char *admin, const char *pool, const char *page, const char *json,

@@ -150,7 +150,7 @@ static void print_remarks(const json_t *plan, bool has_color, struct buffer *out
         table_append_safe(out, key, strlen(key));
         buffer_append_text(out, " with ");
         apply_append_bytes(out, apply_number(heaviest, "memory"));
-        buffer_append_text(out, "\n");
+        buffer_append_text(out, " of memory\n");
     }
     if (!*problem)
         return;

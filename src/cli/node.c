@@ -99,6 +99,13 @@ static int unknown_verb(const struct cli_args *args)
         names[i] = verbs[i].name;
     if (args->operand_count == 0)
         return cli_usage(args->command, "what about which node? add, drain, weight, replace, dead");
+    static const char *const others[] = {"remove", "rm", "delete", "del", NULL};
+    for (size_t i = 0; others[i]; i++)
+        if (strcmp(args->operands[0], others[i]) == 0)
+            return cli_usage(args->command,
+                             "node %s: use drain, which gives its keys to the "
+                             "others; or dead, if it is gone for good",
+                             others[i]);
     const char *nearest = suggest_nearest(args->operands[0], names, VERB_COUNT);
     return cli_usage(args->command, "node %s: use %s", args->operands[0],
                      nearest ? nearest : "add, drain, weight, replace or dead");

@@ -386,9 +386,9 @@ static void read_failed(struct peer *peer, ssize_t got)
 {
     char why[160];
     const char *error = got ? strerror((int)-got) : "";
-    bool is_new = peer->state == PEER_CONNECTING;
-    snprintf(why, sizeof why, "%s%s%s%s", is_new ? "cannot be connected" : "closed the connection",
-             got ? ": " : "", error, is_new ? "; start it, or correct its address" : "");
+    snprintf(why, sizeof why, "%s%s%s%s",
+             peer->state == PEER_CONNECTING ? "cannot be connected" : "closed the connection",
+             got ? ": " : "", error, peer_remedy(peer));
     peer_fail(peer, why);
 }
 

@@ -127,6 +127,13 @@ static bool is_killed(const char *reply, size_t len)
            (len >= sizeof none - 1 && strncmp(reply, none, sizeof none - 1) == 0);
 }
 
+const char *peer_remedy(const struct peer *peer)
+{
+    return peer->state == PEER_CONNECTING ? "; start it, or correct its address"
+           : peer->state == PEER_GREETING ? "; look whether a Redis server listens there"
+                                          : "";
+}
+
 const char *peer_greeted(struct peer *peer, const char *reply, size_t len, char *text, size_t size)
 {
     struct resp_value value = {0};

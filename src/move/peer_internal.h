@@ -77,6 +77,8 @@ struct peer {
 
 /* Starts the greeting. False when memory is out. */
 bool peer_greet(struct peer *peer);
+/* What to do about a connection that broke, with "; " before it; "" where it may be anything. */
+const char *peer_remedy(const struct peer *peer);
 /* Takes one reply to it; the state is PEER_READY after the last. Returns NULL, or why the
  * connection can't be used, in text of `size` bytes. */
 const char *peer_greeted(struct peer *peer, const char *reply, size_t len, char *text, size_t size);

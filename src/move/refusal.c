@@ -19,6 +19,7 @@ static const struct {
                  "the router again"},
     {"NOPERM", "the pool's user may not do that there: the guide lists what its ACL must allow"},
     {"MOVED", "it runs in cluster mode, which has a placement of its own"},
+    {"ERR keys that begin with", "it is a router and no server: give the address of a server"},
     {"ERR unknown command", "keys can be moved between servers of Redis 7.0 or later"},
 };
 

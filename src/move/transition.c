@@ -280,7 +280,8 @@ int transition_tell(struct transition *transition, enum mover_verb verb,
                     const struct throttle_settings *throttle, const char **ret_text)
 {
     if (!transition->is_running || transition->info.state == TRANSITION_STABLE) {
-        *ret_text = "no transition is under way in this pool";
+        *ret_text = "no transition is under way in this pool; `clockwise transition status` tells "
+                    "of the last one";
         return -ENOENT;
     }
     switch (verb) {

@@ -79,7 +79,7 @@ class NodeCommands(ProcessTest):
         for words in ('pool main: add d\nplacement slots, generation 4 to 5\n',
                       'about 1234 keys and 3.0 MB of memory, estimated from 100 keys',
                       '25.00 % of the keys move; ideal would be 25.00 %',
-                      'the heaviest key seen is big\\x1b with 2.0 KB'):
+                      'the heaviest key seen is big\\x1b with 2.0 KB of memory'):
             self.assertIn(words, text)
         self.assertRegex(text, r'(?m)^d +- to 1 +0\.00 % +25\.00 % +25\.00 % +- +- +1234 +3\.0 MB$')
         self.assertRegex(text, r'(?m)^a +d +25\.00 % +1234 +3\.0 MB$')
@@ -161,6 +161,15 @@ class NodeCommands(ProcessTest):
                           "no pool 'mian'; did you mean 'main'?")
         self.assert_fails(self.run_clockwise(*ADD, '-y', '--admin', f'127.0.0.1:{free_port()}'), 1,
                           'no router answers')
+
+    def test_a_node_is_not_removed_but_drained(self):
+        self.assert_fails(self.run_clockwise('node', 'remove', 'a'), 2, 'use drain, which gives')
+
+    def test_a_pool_is_named_once(self):
+        router = self.play(POST_plan=[(404, {'error': "pool 'main' has no node 'x'",
+                                             'remedy': 'choose'})])
+        result = self.run_with(router, *ADD, '--yes')
+        self.assertEqual(result.stderr, "clockwise: pool 'main' has no node 'x'; choose\n")
 
     # ---- waiting
 

@@ -43,11 +43,14 @@ class Rights(Fleet):
         for word in words:
             self.assertIn(word, result.stderr)
 
-    def test_where_nobody_listens_somebody_has_to_start_it(self):
+    def test_where_no_server_listens_the_remedy_is_told(self):
         self.start_pool()
         self.start_router()
         self.assert_refused(self.add(free_port()), "node 'cache-3'", 'Connection refused',
                             'start it, or correct its address')
+        admin = int(self.admin.rsplit(':', 1)[1])
+        self.assert_refused(self.add(admin), 'look whether a Redis server listens there')
+        self.assert_refused(self.add(self.router.port), 'it is a router and no server')
 
     def test_a_password_that_is_missing_or_too_much(self):
         self.start_pool()
