@@ -142,6 +142,12 @@ static void copy_word(char *to, const char *word)
 }
 
 /* What the journal says of a record; `ended` is the transition that it no longer has, or NULL. */
+/* A person who pauses gives no reason, but the line should say why it is there. */
+static const char *note_of(const struct transition_info *info)
+{
+    return info->is_paused && !*info->note ? "paused" : info->note;
+}
+
 static struct journal_entry entry_of(const struct map_record *record, uint64_t revision,
                                      uint64_t generation, const struct transition_info *ended)
 {
@@ -162,7 +168,7 @@ static struct journal_entry entry_of(const struct map_record *record, uint64_t r
     copy_word(entry.kind, transition_kind_name(info->kind));
     snprintf(entry.who, sizeof entry.who, "%s", info->who);
     snprintf(entry.what, sizeof entry.what, "%s", info->what);
-    snprintf(entry.note, sizeof entry.note, "%s", info->note);
+    snprintf(entry.note, sizeof entry.note, "%s", note_of(info));
     return entry;
 }
 
@@ -183,7 +189,7 @@ static bool is_told(const struct journal_entry *last, const struct map_record *r
         return strcmp(last->state, transition_state_name(TRANSITION_STABLE)) == 0;
     return last->transition == info->id && last->attempt == info->attempt &&
            strcmp(last->state, transition_state_name(info->state)) == 0 &&
-           strcmp(last->note, info->note) == 0;
+           strcmp(last->note, note_of(info)) == 0;
 }
 
 /* The line that was not written when the process died between the document and the journal. A

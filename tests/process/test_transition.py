@@ -225,10 +225,14 @@ class Stopping(Fleet):
     def wait_for_state(self, *states):
         return wait_for(lambda: self.status()['state'] in states, f'state {states}', 60)
 
+    def last_entry(self):
+        return json.loads(self.command('status', '--history', '--json'))['entries'][-1]
+
     def test_pause_resume_and_cancel(self):
         self.start_slowly()
         self.command('transition', 'pause')
         self.assertEqual(self.status()['outcome'], 'paused')
+        wait_for(lambda: self.last_entry()['note'] == 'paused', 'the journal to say why')
         self.command('transition', 'resume')
         self.assertEqual(self.status()['outcome'], 'running')
         self.command('transition', 'cancel')
