@@ -3,8 +3,9 @@
  * keys on the node of those before) and answered QUEUED or with what is wrong; once one was wrong,
  * EXEC does nothing. The words are Redis's where Redis has the case.
  *
- * What is kept is bounded: by the number of commands that a client may have under way, and by a
- * quarter of the bytes that it may hold, so that it is still read from (client.c stops at half).
+ * What is kept is bounded: by a quarter of the requests that a link may have under way, so that all
+ * of it fits in with a mark for each; and by a quarter of the bytes that a client may hold, so that
+ * it is still read from (client.c stops at half).
  */
 #include "router/transaction.h"
 #include "router/local.h"
@@ -136,9 +137,10 @@ static bool has_room_for(struct client *client, const struct parsed *parsed)
 {
     const struct router_limits *limits = client->worker->limits;
     const struct transaction *transaction = client->transaction;
-    if (transaction->command_count >= limits->pipeline_max)
-        client_errorf(client, "ERR a transaction may have %u commands (limits.pipeline)",
-                      limits->pipeline_max);
+    if (transaction->command_count >= limits->node_queue_max / 4)
+        client_errorf(client,
+                      "ERR a transaction may have %u commands (a quarter of limits.node_queue)",
+                      limits->node_queue_max / 4);
     else if (transaction->commands.len + parsed->request->length > limits->client_memory_max / 4)
         client_errorf(client,
                       "ERR a transaction may have %zu bytes (a quarter of limits.client_memory)",
@@ -181,8 +183,11 @@ struct transaction *transaction_borrow(struct client *client)
 {
     if (!client->transaction)
         client->transaction = calloc(1, sizeof *client->transaction);
-    if (!client->transaction)
+    if (!client->transaction) {
+        /* What is behind it must not be done as if nothing had been said. */
         client_error(client, "ERR out of memory");
+        client_finish(client);
+    }
     return client->transaction;
 }
 

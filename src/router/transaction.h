@@ -51,7 +51,8 @@ bool transaction_command(struct client *client, struct parsed *parsed);
  * connection away, or would overtake what is under way there, waits until all before it is
  * answered. */
 bool transaction_lets_go_on(struct client *client, const struct command *command);
-/* The client's transaction, which is made if there is none. NULL after an error was answered. */
+/* The client's transaction, which is made if there is none. NULL after an error was answered
+ * with which the client ends. */
 struct transaction *transaction_borrow(struct client *client);
 /* Forgets all of it, what is watched too. The client may have none. */
 void transaction_end(struct client *client);

@@ -243,13 +243,14 @@ static void too_many_commands_are_refused(void **state)
 {
     struct transactions world;
     transactions_init(&world);
-    world.fixture.options.limits.pipeline_max = 4;
+    world.fixture.options.limits.node_queue_max = 16;
     transactions_start(&world);
     text_ask(world.a, "MULTI\r\n");
     for (int i = 0; i < 4; i++)
         assert_string_equal(text_ask(world.a, "INCR a\r\n"), "+QUEUED\r\n");
-    assert_string_equal(text_ask(world.a, "INCR a\r\n"),
-                        "-ERR a transaction may have 4 commands (limits.pipeline)\r\n");
+    assert_string_equal(
+        text_ask(world.a, "INCR a\r\n"),
+        "-ERR a transaction may have 4 commands (a quarter of limits.node_queue)\r\n");
     assert_string_equal(text_ask(world.a, "EXEC\r\n"),
                         "-EXECABORT Transaction discarded because of previous errors.\r\n");
     assert_string_equal(text_ask(world.a, "GET a\r\n"), "$-1\r\n");
@@ -288,23 +289,27 @@ static void a_full_queue_of_the_node_refuses_all_of_it(void **state)
 {
     struct transactions world;
     transactions_init(&world);
-    world.fixture.options.limits.node_queue_max = 4;
+    world.fixture.options.limits.node_queue_max = 12;
     transactions_start(&world);
-    assert_string_equal(text_ask(world.a, "MULTI\r\nSET {x}1 1\r\nSET {x}2 1\r\nEXEC\r\n"),
-                        "+OK\r\n+QUEUED\r\n+QUEUED\r\n*2\r\n+OK\r\n+OK\r\n");
-    const char *answer = text_ask(
-        world.a, "MULTI\r\nDEL {x}1\r\nDEL {x}2\r\nDEL {x}3\r\nEXEC\r\nEXISTS {x}1\r\n");
-    assert_non_null(strstr(answer, "+QUEUED\r\n-BUSY node 'n"));
-    assert_non_null(strstr(answer, "(limits.node_queue)\r\n:1\r\n"));
+    static const char exec[] = "MULTI\r\nSET {x}1 1\r\nSET {x}2 1\r\nEXEC\r\n";
+    text_ask(world.a, "GET {x}1\r\n");
+    memory_node_stop(world.fixture.nodes[cw_locate_key(world.fixture.map, "{x}1", 4)]);
+    for (int i = 0; i < 9; i++) /* three places are left, and four needed */
+        text_ask_for(world.b, "GET {x}1\r\n", 5);
+    const char *answer = text_ask_for(world.a, exec, 5);
+    assert_memory_equal(answer, "+OK\r\n+QUEUED\r\n+QUEUED\r\n-BUSY node 'n", 36);
+    assert_non_null(strstr(answer, "has 9 requests waiting (limits.node_queue)\r\n"));
+    memory_node_continue(world.fixture.nodes[cw_locate_key(world.fixture.map, "{x}1", 4)]);
+    assert_string_equal(text_ask(world.a, "EXISTS {x}1\r\n"), ":0\r\n");
+    assert_string_equal(text_ask(world.a, exec), "+OK\r\n+QUEUED\r\n+QUEUED\r\n*2\r\n+OK\r\n"
+                                                 "+OK\r\n");
     transactions_end(&world);
 }
 
 static void a_long_transaction_goes_through(void **state)
 {
     struct transactions world;
-    transactions_init(&world);
-    world.fixture.options.limits.pipeline_max = 1024;
-    transactions_start(&world);
+    transactions_begin(&world);
     text_ask(world.a, "MULTI\r\n");
     for (int i = 0; i < 300; i++) /* many times what a link's queue begins with */
         text_send(world.a, "INCR a\r\n");
