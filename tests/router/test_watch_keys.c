@@ -137,15 +137,14 @@ static void the_connection_goes_to_the_next_client_with_nothing_watched(void **s
 
 static void a_client_that_leaves_leaves_no_watch(void **state)
 {
-    static const char *const lasts[] = {"", "MULTI\r\n", "QUIT\r\n",
-                                        "MULTI\r\nGET {x}1\r\nEXEC"
-                                        "\r\n"};
+    static const char under_way[] = "MULTI\r\nGET {x}1\r\nEXEC\r\n";
+    static const char *const lasts[] = {"", "MULTI\r\n", "QUIT\r\n", under_way};
     for (size_t i = 0; i < sizeof lasts / sizeof lasts[0]; i++) {
         struct transactions world;
         transactions_begin(&world);
         text_ask(world.a, "WATCH {x}1\r\n");
         text_send(world.a, lasts[i]);
-        io_sim_run(i == 3 ? 0 : 20, NULL);
+        io_sim_run(lasts[i] == under_way ? 0 : 20, NULL);
         io_close(&world.a->conn);
         io_sim_run(50, NULL);
         assert_string_equal(text_ask(world.b, "WATCH {x}2\r\nSET {x}1 0\r\n"), "+OK\r\n+OK\r\n");
