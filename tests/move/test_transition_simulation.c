@@ -85,6 +85,44 @@ static void play(struct run *run)
     }
 }
 
+static void start_clients(struct run *run)
+{
+    for (uint32_t i = 0; i < CLIENTS; i++) {
+        move_client_init(&run->clients[i], i, run->options->seed);
+        /* Under WATCH a client waits for all that it asked: then less is late at once. */
+        run->clients[i].transacts = run->options->favoured < 0;
+    }
+    for (uint32_t i = 0; i < QUEUES && run->options->with_queues; i++)
+        queue_init(&run->queues[i], i, run->options->seed);
+}
+
+static void stop_clients(struct run *run)
+{
+    for (uint32_t i = 0; i < CLIENTS; i++)
+        run->clients[i].is_stopped = true;
+    for (uint32_t i = 0; i < QUEUES; i++)
+        run->queues[i].is_stopped = true;
+}
+
+static void end_clients(struct run *run, struct result *result)
+{
+    for (uint32_t i = 0; i < CLIENTS; i++) {
+        result->checked += run->clients[i].checked;
+        result->writes += run->clients[i].writes;
+        result->errors += run->clients[i].errors;
+        result->transactions += run->clients[i].transactions;
+        result->nils += run->clients[i].nils;
+        move_client_fini(&run->clients[i]);
+    }
+    for (uint32_t i = 0; i < QUEUES && run->options->with_queues; i++) {
+        result->errors += run->queues[i].errors;
+        result->pops += run->queues[i].pops;
+        result->empty_waits += run->queues[i].nils;
+        result->unseen += run->queues[i].unseen;
+        queue_fini(&run->queues[i]);
+    }
+}
+
 static struct result play_seed(const struct run_options *options)
 {
     struct run *run = calloc(1, sizeof *run);
@@ -111,24 +149,12 @@ static struct result play_seed(const struct run_options *options)
     }
     put_cold_keys(run);
     world_start_router(&run->world);
-    for (uint32_t i = 0; i < CLIENTS; i++) {
-        move_client_init(&run->clients[i], i, options->seed);
-        /* Under WATCH a client waits for all that it asked: then less is late at once. */
-        run->clients[i].transacts = options->favoured < 0;
-    }
+    start_clients(run);
     play(run);
-    for (uint32_t i = 0; i < CLIENTS; i++)
-        run->clients[i].is_stopped = true;
+    stop_clients(run);
     io_sim_run(3000, NULL);
     check_all(run);
-    for (uint32_t i = 0; i < CLIENTS; i++) {
-        result.checked += run->clients[i].checked;
-        result.writes += run->clients[i].writes;
-        result.errors += run->clients[i].errors;
-        result.transactions += run->clients[i].transactions;
-        result.nils += run->clients[i].nils;
-        move_client_fini(&run->clients[i]);
-    }
+    end_clients(run, &result);
     result.changes = run->changes;
     result.kills = run->kills;
     result.crashes = run->crashes;
@@ -196,6 +222,29 @@ static void without_faults_no_request_fails(void **state)
     }
 }
 
+static void what_clients_wait_for_comes_out_once(void **state)
+{
+    uint64_t first = number_from("CW_SIM_FIRST", 1), count = number_from("CW_SIM_SEEDS", 60) / 3;
+    struct result sum = {0};
+    (void)state;
+    for (uint64_t seed = first; seed < first + count; seed++) {
+        bool with_faults = seed % 4 != 0;
+        struct result result = play_seed(&(struct run_options){
+            .seed = seed, .with_faults = with_faults, .with_queues = true, .favoured = -1});
+        if (result.wrong[0])
+            fail_msg("seed %" PRIu64 ": %s", seed, result.wrong);
+        if (!with_faults)
+            assert_int_equal(result.errors, 0);
+        sum.pops += result.pops;
+        sum.empty_waits += result.empty_waits;
+        sum.unseen += result.unseen;
+    }
+    print_message("%" PRIu64 " seeds: %" PRIu64 " elements came out, %" PRIu64 " waits ended with "
+                  "nil, %" PRIu64 " unseen\n",
+                  count, sum.pops, sum.empty_waits, sum.unseen);
+    assert_true(count < 10 || (sum.pops > 1000 && sum.empty_waits > 50));
+}
+
 static void the_same_seed_gives_the_same_run(void **state)
 {
     (void)state;
@@ -246,6 +295,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_lost_under_faults),
         cmocka_unit_test(without_faults_no_request_fails),
+        cmocka_unit_test(what_clients_wait_for_comes_out_once),
         cmocka_unit_test(the_same_seed_gives_the_same_run),
         cmocka_unit_test(without_acknowledgement_it_is_found),
         cmocka_unit_test(without_rotation_it_is_found),

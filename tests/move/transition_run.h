@@ -9,12 +9,14 @@
 
 #include "move/counting_client.h"
 #include "move/mover_internal.h"
+#include "move/queue_client.h"
 
-enum { CLIENTS = 3, COLD_KEYS = 240, ALL_NODES = 6, FIRST_NODES = 3, STEPS_MAX = 300 };
+enum { CLIENTS = 3, QUEUES = 6, COLD_KEYS = 240, ALL_NODES = 6, FIRST_NODES = 3, STEPS_MAX = 300 };
 
 struct run_options {
     uint64_t seed;
     bool with_faults;
+    bool with_queues;  /* some clients wait */
     unsigned left_out; /* enum mover_left_out */
     int favoured;      /* every second fault is this one; -1: none is favoured */
 };
@@ -37,6 +39,7 @@ enum fault {
 struct run {
     struct world world;
     struct move_client clients[CLIENTS];
+    struct queue queues[QUEUES];
     struct random random;
     const struct run_options *options;
     bool is_down[ALL_NODES], is_stopped[ALL_NODES];
@@ -49,6 +52,7 @@ struct run {
 struct result {
     uint64_t checked, writes, errors, transactions, nils, changes, kills, crashes, cancels,
         big_keys, trace;
+    uint64_t pops, empty_waits, unseen; /* of the queues */
     bool states[TRANSITION_STATE_COUNT];
     char wrong[400];
 };
@@ -342,9 +346,32 @@ static void put_cold_keys(struct run *run)
     }
 }
 
+static void check_queues(struct run *run)
+{
+    const struct cw_map *map = world_map(&run->world);
+    for (uint32_t i = 0; i < QUEUES && run->options->with_queues; i++) {
+        struct queue *queue = &run->queues[i];
+        const struct cw_node *owner = cw_map_node(
+            map, cw_locate_key(map, queue->key, strlen(queue->key)));
+        struct memory_item *left = NULL;
+        for (uint32_t node = 0; node < ALL_NODES; node++) {
+            struct memory_item *item = memory_node_find(run->world.fixture.nodes[node], queue->key);
+            if (strcmp(fixture_address(node), owner->address) == 0)
+                left = item;
+            else if (item)
+                wrong(run, "%s is on %s, its owner is %s", queue->key, fixture_address(node),
+                      owner->address);
+        }
+        queue_check(queue, left);
+        if (queue->wrong[0])
+            wrong(run, "%s", queue->wrong);
+    }
+}
+
 static void check_all(struct run *run)
 {
     char name[48];
+    check_queues(run);
     for (uint32_t i = 0; i < COLD_KEYS; i++) {
         snprintf(name, sizeof name, "cold:%u", i);
         check_key(run, name, MOVE_COUNTER, i + 1, cold_expiry(i));

@@ -26,6 +26,19 @@ static void what_is_there_is_taken_at_once(void **state)
     end(&stage);
 }
 
+static void what_was_asked_before_is_done_before(void **state)
+{
+    struct stage stage;
+    begin(&stage);
+    const char *key = stage.stays;
+    text_ask(stage.a, text_of("RPUSH %s x x x\r\nBLPOP %s 0\r\n", key, key));
+    memory_node_delay(stage.fixture.nodes[0], "LPUSH", 1, 50, false);
+    assert_string_equal(
+        text_ask(stage.a, text_of("LPUSH %s first\r\nBLPOP %s 0\r\nLLEN %s\r\n", key, key, key)),
+        text_of(":3\r\n%s:2\r\n", popped(key, "first")));
+    end(&stage);
+}
+
 static void a_client_waits_until_another_pushes(void **state)
 {
     struct stage stage;
@@ -196,6 +209,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_there_is_taken_at_once),
+        cmocka_unit_test(what_was_asked_before_is_done_before),
         cmocka_unit_test(a_client_waits_until_another_pushes),
         cmocka_unit_test(all_keys_have_to_be_on_one_node),
         cmocka_unit_test(what_is_behind_waits_too),
