@@ -336,8 +336,16 @@ static void dispatch_to_all(struct client *client, const struct parsed *parsed)
 }
 
 /* False: it has to wait. */
-static bool dispatch_by_route(struct client *client, struct parsed *parsed)
+static bool dispatch_known(struct client *client, struct parsed *parsed)
 {
+    if (__builtin_expect(client->transaction != NULL, 0)) {
+        if (!transaction_lets_go_on(client, parsed->command))
+            return false;
+        if (transaction_keeps(client, parsed->command)) {
+            transaction_keep(client, parsed);
+            return true;
+        }
+    }
     switch (parsed->command->route) {
     case COMMAND_KEYED: return dispatch_keyed(client, parsed);
     case COMMAND_LOCAL: local_command(client, parsed); break;
@@ -346,17 +354,6 @@ static bool dispatch_by_route(struct client *client, struct parsed *parsed)
     case COMMAND_TRANSACTION: return transaction_command(client, parsed);
     case COMMAND_REFUSED: break; /* answered before */
     }
-    return true;
-}
-
-static __attribute__((noinline)) bool dispatch_in_transaction(struct client *client,
-                                                              struct parsed *parsed)
-{
-    if (!transaction_lets_go_on(client, parsed->command))
-        return false;
-    if (!transaction_keeps(client, parsed->command))
-        return dispatch_by_route(client, parsed);
-    transaction_keep(client, parsed);
     return true;
 }
 
@@ -384,9 +381,7 @@ bool dispatch(struct client *client, struct resp_request *request, const char *b
     client->last_command = parsed.command;
     if (!is_fine(client, &parsed)) {
         transaction_refused(client, parsed.command);
-    } else if (!(__builtin_expect(client->transaction != NULL, 0)
-                     ? dispatch_in_transaction(client, &parsed)
-                     : dispatch_by_route(client, &parsed))) {
+    } else if (!dispatch_known(client, &parsed)) {
         client->requests--; /* it will come again */
         client->worker->report.requests--;
         return false;
