@@ -17,7 +17,8 @@
  * that is, so that no entry is missed that comes until it is asked again: if entries came in
  * between, they are the answer. The old owner still has the stream, because its era is open.
  *
- * A client that leaves while it waits is woken alike, and the reply is nobody's.
+ * A client that leaves while it waits is woken alike, and the reply is nobody's. So are those who
+ * wait at a node that stood in for another, when that one is up again.
  */
 #include "router/blocking.h"
 #include "router/moving.h"

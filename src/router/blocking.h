@@ -23,7 +23,7 @@ void blocking_read(struct client *client);
 bool blocking_answered(struct worker *worker, struct request *request, const char *reply,
                        size_t len);
 
-/* The pool has a new state, and its era has begun. */
+/* The pool has a new state, and its era has begun; or a node is up for which another stood in. */
 void blocking_new_state(struct pool *pool);
 /* Goes on with waking those that are still to be woken. */
 void blocking_tick(struct pool *pool);

@@ -7,6 +7,7 @@
  * with an error that says which node and why; other nodes' keys are not touched, and nothing is
  * re-placed.
  */
+#include "router/blocking.h"
 #include "router/own_link.h"
 
 #include <stdio.h>
@@ -117,6 +118,8 @@ void node_is_up(struct node *node)
     if (node->health == NODE_DOWN)
         log_health(node, 1, "node_up");
     node->health = NODE_UP;
+    if (node->pool->settings->on_node_down == NODE_DOWN_NEXT)
+        blocking_new_state(node->pool); /* those that wait at the node that stood in for it */
 }
 
 void node_is_down(struct node *node, const char *why)

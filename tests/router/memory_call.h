@@ -40,7 +40,7 @@ struct memory_node {
     uint64_t commands, wrong_commands, restarts;
     /* what a test may set at any time */
     uint32_t lie_permille; /* how often a SET is acknowledged and not kept */
-    bool refuses_resp3;
+    bool refuses_resp3, refuses_unblock;
     const char *password;        /* NULL: none */
     const char *redis_version;   /* of INFO */
     uint16_t dump_version;       /* of DUMP; a later one is refused by RESTORE */

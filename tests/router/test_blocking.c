@@ -193,6 +193,40 @@ static void over_the_limit_the_error_names_it(void **state)
     end(&stage);
 }
 
+static void who_waits_where_another_node_stood_in_goes_back(void **state)
+{
+    struct stage stage = {.acked = 0};
+    fixture_init(&stage.fixture, NOW, 1);
+    stage.fixture.pool.on_node_down = NODE_DOWN_NEXT;
+    begin_with(&stage, &calm);
+    memory_node_crash(stage.fixture.nodes[0], MEMORY_KEPT);
+    text_ask(stage.b, text_of("GET %s\r\n", stage.stays));
+    assert_string_equal(text_ask(stage.a, text_of("BLPOP %s 0\r\n", stage.stays)), "");
+    assert_false(list_is_empty(&stage.fixture.nodes[1]->blocked));
+    memory_node_restart(stage.fixture.nodes[0]);
+    io_sim_run(1000, NULL);
+    assert_true(list_is_empty(&stage.fixture.nodes[1]->blocked));
+    assert_string_equal(text_ask(stage.b, text_of("RPUSH %s x\r\n", stage.stays)), ":1\r\n");
+    assert_string_equal(text_ask(stage.a, ""), popped(stage.stays, "x"));
+    end(&stage);
+}
+
+static void where_unblock_is_not_allowed_the_connection_is_closed(void **state)
+{
+    struct stage stage;
+    begin(&stage);
+    stage.fixture.nodes[0]->refuses_unblock = true;
+    text_ask(stage.a, text_of("BLPOP %s 0\r\n", stage.moves));
+    set_state(&stage, MOVE_TRACKING, "dirty");
+    assert_string_equal(text_ask(stage.a, ""),
+                        "-NODEDOWN node 'n0' (sim-n0:1) refuses to end a wait (CLIENT UNBLOCK): "
+                        "ERR unknown subcommand\r\n");
+    assert_int_equal(stage.acked, 1);
+    assert_true(list_is_empty(&stage.fixture.nodes[0]->blocked));
+    assert_string_equal(text_ask(stage.b, text_of("SET %s v\r\n", stage.stays)), "+OK\r\n");
+    end(&stage);
+}
+
 static void workers_end_while_clients_wait(void **state)
 {
     struct stage stage;
@@ -221,6 +255,8 @@ int main(void)
         cmocka_unit_test(a_node_that_is_found_down_fails_those_who_wait),
         cmocka_unit_test(a_silent_node_is_given_up_after_the_timeout),
         cmocka_unit_test(over_the_limit_the_error_names_it),
+        cmocka_unit_test(who_waits_where_another_node_stood_in_goes_back),
+        cmocka_unit_test(where_unblock_is_not_allowed_the_connection_is_closed),
         cmocka_unit_test(workers_end_while_clients_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
