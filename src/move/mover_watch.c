@@ -142,3 +142,17 @@ void mover_watch(struct mover *mover, uint32_t pool)
         if (peer_has_room(watch->nodes[i].peer))
             ask(&watch->nodes[i]);
 }
+
+void mover_doubt_death(const struct transition *transition,
+                       char ret_problem[static MOVE_PROBLEM_SIZE])
+{
+    const struct watch *watch = &transition->mover->pools[transition->pool].watch;
+    const char *dead = transition->info.dead_id;
+    uint32_t number = *dead && watch->map ? cw_map_find_node(watch->map, dead) : CW_NO_NODE;
+    if (number >= watch->count || !watch->nodes[number].now.run_id[0])
+        return;
+    snprintf(ret_problem, MOVE_PROBLEM_SIZE,
+             "node '%s' answers and has %llu keys, which would be lost; keep them with `clockwise "
+             "node drain %s`",
+             dead, (unsigned long long)watch->nodes[number].now.key_count, dead);
+}

@@ -257,6 +257,10 @@ void transition_copy_found(struct transition *transition, transition_step then);
 /* Gives that up, and says of which keys. */
 void transition_give_up_found(struct transition *transition);
 
+/* mover_watch.c: what speaks against giving up a node: it answered when it was asked last. Leaves
+ * the problem alone when nothing does. */
+void mover_doubt_death(const struct transition *transition,
+                       char ret_problem[static MOVE_PROBLEM_SIZE]);
 /* mover.c: what all transitions together may move. */
 struct throttle *mover_shared_throttle(struct mover *mover);
 /* mover.c: makes what is known visible to other threads. */

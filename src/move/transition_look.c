@@ -136,6 +136,8 @@ static void answer_estimate(struct transition *transition, const char *problem)
     estimate.bytes = calloc(from_count, sizeof *estimate.bytes);
     bool fine = estimate.keys && estimate.bytes;
     snprintf(estimate.problem, sizeof estimate.problem, "%s", problem);
+    if (!*problem)
+        mover_doubt_death(transition, estimate.problem);
     for (uint32_t i = 0; fine && i < from_count; i++) {
         const struct move_estimate *one = &transition->from_ends[i].estimate;
         estimate.keys[i] = one->keys;

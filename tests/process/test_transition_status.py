@@ -2,10 +2,11 @@
 """`clockwise transition status` tells of the last transition that was carried out, whatever was
 refused since, and also when the router was started anew.
 
-covers: control/last_transition
+covers: control/last_transition, move/mover_watch
 """
 import unittest
 
+from harness import wait_for
 from test_transition import Fleet
 
 KEYS = 300
@@ -32,6 +33,16 @@ class Status(Fleet):
         now = self.status()
         for key in ('id', 'what', 'outcome', 'copies', 'progress', 'reached'):
             self.assertEqual(now[key], self.done[key], key)
+
+    def test_a_node_that_answers_is_not_dead(self):
+        def doubts():
+            text = self.command('node', 'dead', 'cache-1', '--dry-run')
+            return text if 'speaks against it' in text else None
+        text = wait_for(doubts, 'the router to have asked the node')
+        self.assertIn("node 'cache-1' answers and has", text)
+        self.assertIn('clockwise node drain cache-1', text)
+        self.servers['cache-1'].kill()
+        wait_for(lambda: not doubts(), 'the router to see that it is dead')
 
     def test_a_router_that_was_started_anew_knows_it(self):
         self.router.stop()
