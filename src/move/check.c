@@ -106,6 +106,15 @@ static bool is_too_old(const struct node_facts *facts)
     return end != facts->version && *end == '.' && major < REDIS_MAJOR_MIN;
 }
 
+bool node_facts_has_field_times(const struct node_facts *facts)
+{
+    unsigned major = 0, minor = 0;
+    if (sscanf(facts->version, "valkey %u", &major) == 1)
+        return major >= 9;
+    return sscanf(facts->version, "%u.%u", &major, &minor) == 2 &&
+           (major > 7 || (major == 7 && minor >= 4));
+}
+
 static bool check_node(struct subject subject, char *ret_problem)
 {
     const struct node_facts *facts = subject.facts;

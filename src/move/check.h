@@ -29,6 +29,9 @@ struct node_facts {
 /* Takes what it knows from the text that INFO answers; the rest stays as it is. Pure. */
 void node_facts_read(struct node_facts *facts, struct slice text);
 
+/* Whether fields of a hash can have lifetimes of their own there (Redis 7.4, Valkey 9). Pure. */
+bool node_facts_has_field_times(const struct node_facts *facts);
+
 /* Asks a node, and tries whether it takes writes, with a key that lives for a second. The facts are
  * valid when the job ended with JOB_DONE; a node that is loading or refuses writes is such a fact.
  * Of an embedded node the room for its values is its memory. */

@@ -25,6 +25,7 @@ static void copy_free(struct copy_big *copy)
     buffer_release(&copy->name);
     buffer_release(&copy->args);
     key_list_release(&copy->groups);
+    key_list_release(&copy->fields);
     free(copy);
 }
 

@@ -13,9 +13,9 @@
  * meanwhile is no failure: the target then has nothing under its name.
  *
  * What is not kept: which elements of a stream that were deleted are still pending in a group
- * (Redis itself drops them when they are claimed), the idle time of a stream's consumers, the
- * lifetimes of single fields of a hash (Redis 7.4 has them), idle time and frequency of the key.
- * Values of modules are refused.
+ * (Redis itself drops them when they are claimed), the idle time of a stream's consumers, idle time
+ * and frequency of the key. Values of modules are refused, and hashes whose fields have lifetimes
+ * of their own when the target knows none (copy_big_fields.c).
  *
  * Bounds: one command reads or writes about MOVE_CHUNK_ELEMENTS elements or MOVE_CHUNK_BYTES, more
  * only when a single element is larger, or when the server keeps a small collection in one piece.

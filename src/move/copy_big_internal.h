@@ -50,6 +50,8 @@ struct copy_big {
     struct buffer args;            /* slices of the command that is put together */
     size_t args_bytes, args_elements;
 
+    struct key_list fields; /* of a hash, in this chunk, when fields may have lifetimes */
+
     /* large strings */
     enum copy_big_sending sending;
     uint64_t length;   /* when its first piece was read */
@@ -68,6 +70,7 @@ struct copy_big_type {
     const char *read, *write;
     uint32_t parts;  /* strings that an element has */
     bool is_swapped; /* read as member, score; written as score, member */
+    bool has_field_times;
     /* Asks the source for the next chunk; the answer goes to copy_big_on_chunk(). */
     void (*ask)(struct copy_big *copy, const struct copy_big_type *type);
     /* Writes what came and sets is_whole. False when it is no proper answer. */
@@ -108,6 +111,9 @@ void copy_big_fail(struct copy_big *copy, enum job_result result, const char *fo
     __attribute__((format(printf, 3, 4)));
 /* The node answered something that makes no sense. */
 void copy_big_fail_strange(struct copy_big *copy, const struct peer *peer, const char *command);
+
+/* Asks for the lifetimes of copy->fields, if any, and sets those that are limited. */
+void copy_big_ask_field_times(struct copy_big *copy);
 
 /* The name that is written under. */
 struct slice copy_big_name(const struct copy_big *copy);

@@ -43,6 +43,9 @@ static bool take_elements(struct copy_big *copy, const struct copy_big_type *typ
             if (!answer_text(answer, &parts[part]))
                 return false;
         bytes += parts[0].len + parts[1].len;
+        if (type->has_field_times && copy->move->has_field_times &&
+            !key_list_add(&copy->fields, parts[0]))
+            copy_big_fail(copy, JOB_FAILED, "no memory for the fields of a hash");
         if (type->is_swapped) {
             struct slice member = parts[0];
             parts[0] = parts[1];
@@ -64,6 +67,7 @@ static bool take_chunk(struct copy_big *copy, const struct copy_big_type *type,
     copy_big_begin_chunk(copy);
     bool fine = take_elements(copy, type, answer, count);
     copy_big_end_chunk(copy);
+    copy_big_ask_field_times(copy);
     return fine;
 }
 
@@ -103,10 +107,10 @@ static bool list_take(struct copy_big *copy, const struct copy_big_type *type,
  */
 
 static const struct copy_big_type types[] = {
-    {"hash", "HSCAN", "HSET", 2, false, scan_ask, scan_take, NULL},
-    {"set", "SSCAN", "SADD", 1, false, scan_ask, scan_take, NULL},
-    {"zset", "ZSCAN", "ZADD", 2, true, scan_ask, scan_take, NULL},
-    {"list", "LRANGE", "RPUSH", 1, false, list_ask, list_take, NULL},
+    {"hash", "HSCAN", "HSET", 2, false, true, scan_ask, scan_take, NULL},
+    {"set", "SSCAN", "SADD", 1, false, false, scan_ask, scan_take, NULL},
+    {"zset", "ZSCAN", "ZADD", 2, true, false, scan_ask, scan_take, NULL},
+    {"list", "LRANGE", "RPUSH", 1, false, false, list_ask, list_take, NULL},
 };
 
 const struct copy_big_type *copy_big_find_type(struct slice name)

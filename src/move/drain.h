@@ -25,6 +25,7 @@ struct element_group {
     uint32_t target;
     size_t from, count; /* marks in the sorted order */
     const struct element_type *type;
+    int64_t times_ms[DRAIN_GROUP]; /* lifetimes of fields; below 0: none */
 };
 
 /* A big key whose expiry is brought over. */

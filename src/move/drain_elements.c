@@ -18,12 +18,13 @@ struct element_type {
     /* What stands in WRITE for an element with the value read; false when it is not there. */
     bool is_value_first; /* ZADD: score, member */
     bool is_flag;        /* SMISMEMBER: 1 or 0, and nothing but the member is written */
+    bool has_times;      /* elements may have lifetimes of their own */
 };
 
 static const struct element_type element_types[] = {
-    {"hash", "HMGET", "HSET", "HDEL", false, false},
-    {"set", "SMISMEMBER", "SADD", "SREM", false, true},
-    {"zset", "ZMSCORE", "ZADD", "ZREM", true, false},
+    {"hash", "HMGET", "HSET", "HDEL", false, false, true},
+    {"set", "SMISMEMBER", "SADD", "SREM", false, true, false},
+    {"zset", "ZMSCORE", "ZADD", "ZREM", true, false, false},
 };
 
 /* ---- marks ------------------------------------------------------------------------------------
@@ -201,15 +202,38 @@ static bool read_group(struct element_group *group, const char *reply, size_t le
     return true;
 }
 
+static size_t count_times(const struct element_group *group)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < group->count; i++)
+        count += group->times_ms[i] >= 0;
+    return count;
+}
+
+/* A field that was set has none any more on the target; where it has one it was counted up. */
+static void write_time(struct element_group *group, size_t i, peer_reply callback)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%" PRId64, group->times_ms[i]);
+    struct slice args[] = {slice_of("HPEXPIREAT"), group_key(group),
+                           slice_of(text),         slice_of("FIELDS"),
+                           slice_of("1"),          element_at(group->drain, group->from + i)};
+    job_call(&group->drain->job, group_target(group), args, 6, callback, group);
+}
+
 static void write_group(struct element_group *group, const struct group_writes *writes)
 {
     struct job *job = &group->drain->job;
     struct peer *target = group_target(group);
-    bool has_both = writes->set_count > 2 && writes->removed_count > 2;
-    if (writes->set_count > 2)
+    bool has_set = writes->set_count > 2, has_removed = writes->removed_count > 2;
+    size_t left = has_set + has_removed + count_times(group);
+    if (has_set)
         job_call(job, target, writes->set, writes->set_count,
-                 has_both ? on_first_written : on_written, group);
-    if (writes->removed_count > 2)
+                 --left ? on_first_written : on_written, group);
+    for (size_t i = 0; i < group->count; i++)
+        if (group->times_ms[i] >= 0)
+            write_time(group, i, --left ? on_first_written : on_written);
+    if (has_removed)
         job_call(job, target, writes->removed, writes->removed_count, on_written, group);
     peer_flush(target);
     job->move->progress->chunks++;
@@ -237,10 +261,47 @@ static void on_read(void *context, const char *reply, size_t len)
     job_leave(&drain->job);
 }
 
+/* A source of another version, which does not know the question, has no lifetimes of fields. */
+static void on_times(void *context, const char *reply, size_t len)
+{
+    struct element_group *group = context;
+    struct drain *drain = group->drain;
+    struct answer answer = answer_start(reply, len);
+    struct slice error;
+    size_t count = 0;
+    bool fine = true;
+    job_enter(&drain->job);
+    bool is_error = answer_is_error(reply, len, &error);
+    if (!is_error && job_is_answered(&drain->job, drain->peer, reply, len))
+        fine = answer_array(&answer, &count) && (count == 0 || count == group->count);
+    for (size_t i = 0; fine && i < count; i++)
+        fine = answer_integer(&answer, &group->times_ms[i]);
+    if (!fine)
+        job_fail_strange(&drain->job, drain->peer, "HPEXPIRETIME");
+    job_leave(&drain->job);
+}
+
+static void read_times(struct element_group *group)
+{
+    struct drain *drain = group->drain;
+    char text[24];
+    struct slice args[4 + DRAIN_GROUP] = {slice_of("HPEXPIRETIME"), group_key(group),
+                                          slice_of("FIELDS")};
+    snprintf(text, sizeof text, "%zu", group->count);
+    args[3] = slice_of(text);
+    for (size_t i = 0; i < group->count; i++)
+        args[4 + i] = element_at(drain, group->from + i);
+    job_call(&drain->job, drain->peer, args, 4 + group->count, on_times, group);
+}
+
 static void read_elements(struct element_group *group)
 {
     struct slice args[2 + DRAIN_GROUP];
     struct drain *drain = group->drain;
+    for (size_t i = 0; i < group->count; i++)
+        group->times_ms[i] = -1;
+    if (group->type->has_times && drain->job.move->has_field_times)
+        read_times(group);
     args[0] = slice_of(group->type->read);
     args[1] = group_key(group);
     for (size_t i = 0; i < group->count; i++)

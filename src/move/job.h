@@ -56,6 +56,7 @@ struct move {
     size_t prefix_len;
     uint32_t dead;         /* the number in `from` of a node that is given up, or CW_NO_NODE */
     bool by_value;         /* the nodes refuse each other's DUMP payloads */
+    bool has_field_times;  /* a source may know lifetimes of single fields of a hash */
     bool is_urgent;        /* writes are held: jobs do not wait for the throttle */
     uint32_t elements_max; /* a key with more is big, 0: MOVE_BIG_ELEMENTS; ... */
     uint64_t ask_bytes;    /* ... (unless 0) with less memory nobody asks how many it has */

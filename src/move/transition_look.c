@@ -106,8 +106,11 @@ bool transition_check(struct transition *transition, char ret_problem[static MOV
     snprintf(ret_problem, MOVE_PROBLEM_SIZE, "out of memory");
     if (!facts)
         return false;
-    for (uint32_t i = 0; i < from_count; i++)
+    transition->move.has_field_times = false;
+    for (uint32_t i = 0; i < from_count; i++) {
         facts[i] = transition->from_ends[i].facts;
+        transition->move.has_field_times |= node_facts_has_field_times(&facts[i]);
+    }
     for (uint32_t i = 0; i < to_count; i++)
         facts[from_count + i] = transition->to_ends[i].facts;
     const struct check_input input = {

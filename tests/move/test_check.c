@@ -221,9 +221,26 @@ static void test_payloads_that_do_not_fit_are_copied_by_value(void **state)
     }
 }
 
+static void test_which_versions_know_lifetimes_of_fields(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *version;
+        bool knows;
+    } cases[] = {{"7.0.15", false},      {"7.2.5", false}, {"7.4.0", true},
+                 {"8.0.1", true},        {"10.1.0", true}, {"valkey 8.1.0", false},
+                 {"valkey 9.0.0", true}, {"", false},      {"clockwise 0.1.0", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct node_facts facts = {0};
+        snprintf(facts.version, sizeof facts.version, "%s", cases[i].version);
+        assert_int_equal(node_facts_has_field_times(&facts), cases[i].knows);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_which_versions_know_lifetimes_of_fields),
         cmocka_unit_test(test_nodes_that_fit_are_let_through_in_silence),
         cmocka_unit_test(test_one_server_under_two_names_is_refused),
         cmocka_unit_test(test_nodes_without_a_run_id_are_no_twins),
