@@ -298,8 +298,8 @@ class ALargeString(ALargeKey):
         self.check_string(edits)
         self.assertGreater(report['progress']['big_keys'], 0)
         print(f'\na string of {STRING_LEN >> 20} MB, {ended - began:.1f} s, {len(edits)} writes to '
-              f'it, writes held {report["freeze_us"] / 1000:.1f} ms; {counted} commands to other keys, '
-              f'the longest {longest * 1000:.0f} ms; {len(slow)} commands over 10 ms')
+              f'it, writes held {report["freeze_us"] / 1000:.1f} ms; {counted} commands to '
+              f'other keys, the longest {longest * 1000:.0f} ms; {len(slow)} commands over 10 ms')
         for node, ms, command in slow:
             print(f'  {node}: {ms:.1f} ms {command}')
         if IS_STRICT:
