@@ -5,10 +5,13 @@
  *
  * How a request travels:
  *
- *   client.c   reads bytes, cuts requests          dispatch.c  who answers it?
- *   local.c    the router itself                   link.c      a node: relayed bytes, replies in
- * order split.c    several nodes, replies merged       request.c   the promise of a reply, kept in
- * order
+ *   client.c       reads bytes, cuts requests
+ *   dispatch.c     who answers it?
+ *   local.c        the router itself
+ *   link.c         a node: relayed bytes, replies in order
+ *   split.c        several nodes, replies merged
+ *   transaction.c  a node, when EXEC comes
+ *   request.c      the promise of a reply, kept in order
  *
  * While keys move from node to node (router.h, "transitions") a write may be marked first (mark.c)
  * or wait (hold.c); state.c and era.c tell what holds now, and when what held before is over.

@@ -12,6 +12,8 @@
 
 #include <stdlib.h>
 
+enum { BYTES_MAX = 1 << 30 }; /* however much a client may hold: requests count in 32 bits */
+
 static void reply_queued(struct client *client)
 {
     struct buffer *out = client_reply(client);
@@ -137,14 +139,16 @@ static bool has_room_for(struct client *client, const struct parsed *parsed)
 {
     const struct router_limits *limits = client->worker->limits;
     const struct transaction *transaction = client->transaction;
+    size_t bytes_max = limits->client_memory_max / 4 < BYTES_MAX ? limits->client_memory_max / 4
+                                                                 : BYTES_MAX;
     if (transaction->command_count >= limits->node_queue_max / 4)
         client_errorf(client,
                       "ERR a transaction may have %u commands (a quarter of limits.node_queue)",
                       limits->node_queue_max / 4);
-    else if (transaction->commands.len + parsed->request->length > limits->client_memory_max / 4)
+    else if (transaction->commands.len + parsed->request->length > bytes_max)
         client_errorf(client,
                       "ERR a transaction may have %zu bytes (a quarter of limits.client_memory)",
-                      limits->client_memory_max / 4);
+                      bytes_max);
     else
         return true;
     return false;

@@ -18,6 +18,7 @@ static void what_is_between_multi_and_exec_is_done_by_exec(void **state)
     assert_string_equal(text_ask(world.a, "MULTI\r\nSET {x}1 5\r\nINCR {x}1\r\nGET {x}2\r\n"),
                         "+OK\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n");
     assert_string_equal(text_ask(world.b, "GET {x}1\r\n"), "$-1\r\n");
+    assert_non_null(strstr(text_ask(world.b, "CLIENT LIST\r\n"), " multi=3 "));
     assert_string_equal(text_ask(world.a, "EXEC\r\n"), "*3\r\n+OK\r\n:6\r\n$-1\r\n");
     assert_string_equal(text_ask(world.b, "GET {x}1\r\n"), "$1\r\n6\r\n");
     assert_string_equal(text_ask(world.a, "EXEC\r\n"), "-ERR EXEC without MULTI\r\n");
