@@ -213,6 +213,30 @@ static void the_other_protocol_makes_exec_nil(void **state)
     transactions_end(&world);
 }
 
+/* With on_node_down: next. Writes go back to the owner, where nobody watches. */
+static void an_owner_that_comes_back_makes_exec_nil(void **state)
+{
+    for (int watches_more = 0; watches_more < 2; watches_more++) {
+        struct transactions world;
+        transactions_init(&world);
+        world.fixture.pool.on_node_down = NODE_DOWN_NEXT;
+        transactions_start(&world);
+        struct memory_node *owner = node_of(&world, "{x}1");
+        memory_node_crash(owner, MEMORY_KEPT);
+        text_ask_for(world.a, "GET {x}1\r\n", 1000);
+        assert_string_equal(text_ask(world.a, "WATCH {x}1\r\n"), "+OK\r\n");
+        assert_string_equal(text_ask(world.a, increment), incremented); /* by the next node */
+        text_ask(world.a, "WATCH {x}1\r\n");
+        memory_node_restart(owner);
+        io_sim_run(1000, NULL);
+        if (watches_more)
+            assert_string_equal(text_ask(world.a, "WATCH {x}2\r\n"), "+OK\r\n");
+        assert_string_equal(text_ask(world.a, increment), nothing_done);
+        assert_string_equal(text_ask(world.a, increment), incremented); /* by the owner */
+        transactions_end(&world);
+    }
+}
+
 static void resp3_gets_its_nil(void **state)
 {
     struct transactions world;
@@ -324,6 +348,7 @@ int main(void)
         cmocka_unit_test(a_connection_that_broke_makes_exec_nil),
         cmocka_unit_test(a_connection_that_breaks_under_exec_fails_it),
         cmocka_unit_test(the_other_protocol_makes_exec_nil),
+        cmocka_unit_test(an_owner_that_comes_back_makes_exec_nil),
         cmocka_unit_test(resp3_gets_its_nil),
         cmocka_unit_test(a_refused_watch_is_as_none_if_the_client_waits_for_the_answer),
         cmocka_unit_test(a_watch_that_the_node_refused_makes_exec_nil),
