@@ -1,6 +1,6 @@
 /*
  * Clients that wait at a node while keys move to another, one promise a test.
- * covers: blocking
+ * covers: blocking, blocking_wake
  */
 #include <setjmp.h>
 #include <stdarg.h>
