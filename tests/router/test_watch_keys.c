@@ -232,6 +232,7 @@ static void an_owner_that_comes_back_makes_exec_nil(void **state)
         if (watches_more)
             assert_string_equal(text_ask(world.a, "WATCH {x}2\r\n"), "+OK\r\n");
         assert_string_equal(text_ask(world.a, increment), nothing_done);
+        text_ask(world.b, "SET {x}2 1\r\n"); /* which is watched on nobody's connection */
         assert_string_equal(text_ask(world.a, increment), incremented); /* by the owner */
         transactions_end(&world);
     }
