@@ -5,16 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/assert.h"
 #include "move/peer_internal.h"
 
 enum {
     FIRST_SLOTS = 64,
-    READ_LEN_MIN = 16 << 10,
     FLUSH_LEN = 64 << 10, /* more is not gathered before it is written */
-    KEEP_LEN = 256 << 10, /* of empty buffers */
     RETRY_MS = 100,       /* between two attempts to connect */
-    LATENCY_WEIGHT = 16,  /* one answer is a 16th of the smoothed time */
     CALLS_HARD_FACTOR = 4,
 };
 
@@ -130,7 +126,7 @@ static struct peer_slot *slot_at(const struct peer *peer, uint32_t i)
     return &peer->slots[(peer->head + i) & (peer->capacity - 1)];
 }
 
-static struct peer_slot pop_slot(struct peer *peer)
+struct peer_slot peer_pop_slot(struct peer *peer)
 {
     struct peer_slot slot = *slot_at(peer, 0);
     peer->head = (peer->head + 1) & (peer->capacity - 1);
@@ -178,7 +174,7 @@ void peer_break_later(struct peer *peer)
  */
 
 /* Everything under way fails. What the callbacks ask for anew waits for the next connection. */
-static void peer_fail(struct peer *peer, const char *why)
+void peer_fail(struct peer *peer, const char *why)
 {
     uint64_t wait_ms = peer->state == PEER_READY ? 0 : RETRY_MS;
     snprintf(peer->problem, sizeof peer->problem, "node '%s' (%s) %s", peer->id, peer->address,
@@ -187,7 +183,7 @@ static void peer_fail(struct peer *peer, const char *why)
     close_conn(peer);
     peer->retry_at_ms = io_now_ms(peer->loop) + wait_ms;
     for (uint32_t left = peer->count; left > 0 && !peer->is_destroyed; left--) {
-        struct peer_slot slot = pop_slot(peer);
+        struct peer_slot slot = peer_pop_slot(peer);
         if (slot.callback)
             slot.callback(slot.context, "", 0);
     }
@@ -309,7 +305,7 @@ void peer_flush(struct peer *peer)
                 count_written(peer, (size_t)written);
         }
     }
-    buffer_trim(&peer->out, KEEP_LEN);
+    buffer_trim(&peer->out, PEER_KEEP_LEN);
 }
 
 static void on_flusher(void *context)
@@ -319,97 +315,8 @@ static void on_flusher(void *context)
     peer_flush(peer);
 }
 
-/* ---- receiving --------------------------------------------------------------------------------
+/* ---- events ------------------------------------------------------------------------------------
  */
-
-static void count_latency(struct peer *peer, uint64_t took_ns)
-{
-    uint64_t before = peer->latency_ns ? peer->latency_ns : took_ns;
-    peer->latency_ns = before - before / LATENCY_WEIGHT + took_ns / LATENCY_WEIGHT;
-}
-
-static void answer(struct peer *peer, const char *reply, size_t len)
-{
-    struct peer_slot slot = pop_slot(peer);
-    if (slot.called_ns)
-        count_latency(peer, io_now_ns(peer->loop) - slot.called_ns);
-    if (slot.callback)
-        slot.callback(slot.context, reply, len);
-}
-
-static void take_reply(struct peer *peer, const char *reply, size_t len)
-{
-    char text[PEER_PROBLEM_SIZE - 100];
-    const char *why = NULL;
-    if (peer->state == PEER_GREETING) {
-        why = peer_greeted(peer, reply, len, text, sizeof text);
-        if (peer->state == PEER_READY)
-            peer->heard_ms = io_now_ms(peer->loop);
-    } else if (peer->count == 0) {
-        why = "answered what was not asked";
-    } else {
-        if (peer_stream_is_first(peer))
-            why = "refused a command before it was whole";
-        answer(peer, reply, len);
-    }
-    if (why && !peer->is_destroyed)
-        peer_fail(peer, why);
-}
-
-/* Cuts whole replies from what was read; stops when one of them ended the connection. */
-static void cut_replies(struct peer *peer)
-{
-    while (peer->in.len && !peer->is_destroyed) {
-        const char *bytes = buffer_bytes(&peer->in);
-        enum resp_result result = resp_scan(&peer->scanner, bytes, peer->in.len,
-                                            PEER_REPLY_LEN_MAX);
-        if (result == RESP_MORE)
-            return;
-        if (result == RESP_BAD) {
-            char why[96];
-            snprintf(why, sizeof why, "answered with what is no reply: %.50s",
-                     peer->scanner.reason);
-            peer_fail(peer, why);
-            return;
-        }
-        size_t len = peer->scanner.position;
-        resp_scanner_init(&peer->scanner);
-        take_reply(peer, bytes, len);
-        if (peer->in.len) /* else it was closed meanwhile */
-            buffer_take(&peer->in, len);
-    }
-    if (!peer->is_destroyed)
-        buffer_trim(&peer->in, KEEP_LEN);
-}
-
-static void read_failed(struct peer *peer, ssize_t got)
-{
-    char why[160];
-    const char *error = got ? strerror((int)-got) : "";
-    snprintf(why, sizeof why, "%s%s%s%s",
-             peer->state == PEER_CONNECTING ? "cannot be connected" : "closed the connection",
-             got ? ": " : "", error, peer_remedy(peer));
-    peer_fail(peer, why);
-}
-
-static void read_peer(struct peer *peer)
-{
-    char *to = buffer_reserve(&peer->in, READ_LEN_MIN);
-    if (!to) {
-        peer_fail(peer, "sent a reply for which there is no memory");
-        return;
-    }
-    ssize_t got = io_read(peer->conn, to, buffer_room(&peer->in));
-    if (got == -EAGAIN)
-        return;
-    if (got <= 0) {
-        read_failed(peer, got);
-        return;
-    }
-    buffer_added(&peer->in, (size_t)got);
-    peer->heard_ms = io_now_ms(peer->loop);
-    cut_replies(peer);
-}
 
 static void on_event(void *context, int events)
 {
@@ -421,7 +328,7 @@ static void on_event(void *context, int events)
             peer_fail(peer, "cannot be greeted: out of memory");
     }
     if ((events & IO_READABLE) && peer->conn)
-        read_peer(peer);
+        peer_read(peer);
     if (!peer->is_destroyed)
         peer_flush(peer);
     peer_leave(peer);

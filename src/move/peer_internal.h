@@ -1,6 +1,7 @@
 /*
- * What the files of peers share: peer.c queues calls and matches replies to them, peer_greet.c says
- * what comes first on a connection, peer_stream.c has calls that are made piece by piece.
+ * What the files of peers share: peer.c connects and queues calls, peer_read.c matches replies to
+ * them, peer_greet.c says what comes first on a connection, peer_stream.c has calls that are made
+ * piece by piece.
  */
 #ifndef MOVE_PEER_INTERNAL_H
 #define MOVE_PEER_INTERNAL_H
@@ -9,7 +10,12 @@
 #include "io/io.h"
 #include "move/peer.h"
 
-enum { PEER_PROBLEM_SIZE = 400, PEER_RUN_ID_SIZE = 48, PEER_GREETINGS_MAX = 8 };
+enum {
+    PEER_PROBLEM_SIZE = 400,
+    PEER_RUN_ID_SIZE = 48,
+    PEER_GREETINGS_MAX = 8,
+    PEER_KEEP_LEN = 256 << 10, /* of empty buffers */
+};
 
 enum peer_state {
     PEER_CLOSED,
@@ -75,6 +81,12 @@ struct peer {
     char problem[PEER_PROBLEM_SIZE];
 };
 
+/* Reads what has come and calls back; the peer may be destroyed in that. */
+void peer_read(struct peer *peer);
+/* Takes the oldest call out of the ring. There is one. */
+struct peer_slot peer_pop_slot(struct peer *peer);
+/* Closes the connection and fails all that is under way; the peer may be destroyed in that. */
+void peer_fail(struct peer *peer, const char *why);
 /* Starts the greeting. False when memory is out. */
 bool peer_greet(struct peer *peer);
 /* What to do about a connection that broke, with "; " before it; "" where it may be anything. */

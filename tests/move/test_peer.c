@@ -1,4 +1,4 @@
-/* covers: move/peer, move/peer_greet */
+/* covers: move/peer, move/peer_greet, move/peer_read */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
