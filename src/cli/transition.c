@@ -95,6 +95,41 @@ static int tell_verb(const struct telling *telling)
     return status;
 }
 
+/* What is waited for, so that the question is about something. */
+static int ask_whether(const struct telling *telling)
+{
+    json_t *transition = NULL;
+    struct buffer text = BUFFER_INIT;
+    char line[8] = "";
+    int status = apply_ask(telling->admin, telling->pool, "transition", NULL, &transition);
+    if (status != CLI_OK)
+        return status;
+    transition_print_short(transition, "", false, &text);
+    json_decref(transition);
+    fprintf(stderr,
+            "%.*sWhat does not answer is not waited for any more, and not cleared. No key is lost; "
+            "old copies may\nstay there, so empty such a server before it is used again.\n"
+            "Go on? [y/N] ",
+            (int)text.len, buffer_bytes(&text));
+    buffer_release(&text);
+    if (!fgets(line, sizeof line, stdin))
+        fprintf(stderr, "\n");
+    line[strcspn(line, "\r\n")] = 0;
+    bool is_yes = strcasecmp(line, "y") == 0 || strcasecmp(line, "yes") == 0;
+    return is_yes ? CLI_OK : cli_fail("nothing was changed");
+}
+
+static int tell_abandon(const struct telling *telling)
+{
+    const struct cli_args *args = telling->args;
+    bool is_asking = !cli_has(args, "yes");
+    if (is_asking && (cli_has(args, "json") || !isatty(STDIN_FILENO)))
+        return cli_usage(args->command, "there is nobody to ask; give --yes to give up the nodes "
+                                        "that `clockwise transition status` names");
+    int status = is_asking ? ask_whether(telling) : CLI_OK;
+    return status == CLI_OK ? tell_verb(telling) : status;
+}
+
 static int tell_throttle(const struct telling *telling)
 {
     json_t *throttle = NULL;
@@ -110,8 +145,9 @@ static const struct verb {
     size_t operands; /* with the verb */
     int (*tell)(const struct telling *telling);
 } verbs[] = {
-    {"status", 1, tell_status}, {"wait", 1, tell_wait},   {"pause", 1, tell_verb},
-    {"resume", 1, tell_verb},   {"cancel", 1, tell_verb}, {"throttle", 2, tell_throttle},
+    {"status", 1, tell_status},     {"wait", 1, tell_wait},   {"pause", 1, tell_verb},
+    {"resume", 1, tell_verb},       {"cancel", 1, tell_verb}, {"abandon", 1, tell_abandon},
+    {"throttle", 2, tell_throttle},
 };
 
 enum { VERB_COUNT = sizeof verbs / sizeof *verbs };
@@ -131,7 +167,8 @@ static int unknown_verb(const struct cli_args *args)
         names[i] = verbs[i].name;
     const char *nearest = suggest_nearest(args->operands[0], names, VERB_COUNT);
     return cli_usage(args->command, "transition %s: use %s", args->operands[0],
-                     nearest ? nearest : "status, wait, pause, resume, cancel or throttle");
+                     nearest ? nearest
+                             : "status, wait, pause, resume, cancel, abandon or throttle");
 }
 
 static int run(const struct cli_args *args)
@@ -153,13 +190,14 @@ static int run(const struct cli_args *args)
 static const struct cli_option options[] = {
     {"pool", 'p', "NAME", "The pool, where there are several."},
     {"admin", 0, "ADDRESS", "The router's admin address (" MAP_SOURCE_ADMIN " unless set)."},
+    {"yes", 'y', NULL, "Ask nothing (abandon)."},
     {"json", 0, NULL, "Print the router's own JSON."},
     {NULL, 0, NULL, NULL},
 };
 
 const struct cli_command command_transition = {
     .name = "transition",
-    .operands = "status|wait|pause|resume|cancel|throttle …",
+    .operands = "status|wait|pause|resume|cancel|abandon|throttle …",
     .summary = "Show or steer the change that the running router carries out.",
     .details =
         "  clockwise transition status               where it is, or how the last one went\n"
@@ -168,6 +206,9 @@ const struct cli_command command_transition = {
         "  clockwise transition resume               go on\n"
         "  clockwise transition cancel               give it up, before the switch: the targets "
         "are cleared\n"
+        "  clockwise transition abandon              stop waiting for nodes that are gone for good "
+        "and should\n"
+        "                                            be cleared, after `cancel` or the switch\n"
         "  clockwise transition throttle keys=5000,bytes=20mb,auto\n"
         "                                            how fast, a second; off: no limit\n",
     .options = options,

@@ -62,7 +62,7 @@ static void page_index(struct admin *admin, struct answer *answer)
                "/v1/pools             the pools, JSON\n"
                "/v1/pools/NAME/map    the canonical text of a pool's newest map\n"
                "/v1/pools/NAME/...    POST plan, POST transitions, GET transition, GET history,\n"
-               "                      POST transition/{pause,resume,cancel,throttle}");
+               "                      POST transition/{pause,resume,cancel,abandon,throttle}");
 }
 
 /* NULL after an answer was given. */

@@ -220,6 +220,11 @@ static void page_cancel(const struct asking *asking)
     tell(asking, MOVER_CANCEL, NULL);
 }
 
+static void page_abandon(const struct asking *asking)
+{
+    tell(asking, MOVER_ABANDON, NULL);
+}
+
 static void page_throttle(const struct asking *asking)
 {
     struct throttle_settings settings;
@@ -290,6 +295,7 @@ static const struct page {
     {"transition/pause", "POST", page_pause},
     {"transition/resume", "POST", page_resume},
     {"transition/cancel", "POST", page_cancel},
+    {"transition/abandon", "POST", page_abandon},
     {"transition/throttle", "POST", page_throttle},
 };
 

@@ -198,7 +198,11 @@ static uint64_t seconds_left(const struct move_progress *progress, double scan_r
 static void describe_jobs(const struct transition *transition, char *ret_text, size_t size)
 {
     uint32_t count = transition->job_kind && transition->jobs_left ? transition->job_count : 0;
-    if (count)
+    char failed[60];
+    if (transition_can_abandon(transition) &&
+        transition_name_failed(transition, failed, sizeof failed))
+        snprintf(ret_text, size, "%s, waiting for %s", transition->job_kind->doing, failed);
+    else if (count)
         snprintf(ret_text, size, "%s %u node%s", transition->job_kind->doing, count,
                  count == 1 ? "" : "s");
     else if (transition->info.state == TRANSITION_CLEANING)

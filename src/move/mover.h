@@ -87,7 +87,13 @@ struct mover_change {
 int mover_start(struct mover *mover, const struct mover_change *change, mover_answer answer,
                 void *context);
 
-enum mover_verb { MOVER_PAUSE, MOVER_RESUME, MOVER_CANCEL, MOVER_THROTTLE };
+enum mover_verb {
+    MOVER_PAUSE,
+    MOVER_RESUME,
+    MOVER_CANCEL,
+    MOVER_ABANDON, /* the nodes that do not let themselves be cleared */
+    MOVER_THROTTLE,
+};
 /* The same for a transition that runs. */
 int mover_tell(struct mover *mover, uint32_t pool, enum mover_verb verb,
                const struct throttle_settings *throttle, mover_answer answer, void *context);

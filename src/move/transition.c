@@ -162,7 +162,7 @@ void transition_start(struct transition *transition, const struct mover_change *
     }
     fill_info(transition, change, to);
     reset(transition);
-    transition->is_fenced = true;
+    transition->is_fenced = !transition->has_given_up;
     begin_nodes_and_look(transition);
 }
 
@@ -231,7 +231,8 @@ void transition_begin_anew(struct transition *transition, const char *why)
 static int cancel(struct transition *transition, const char **ret_text)
 {
     if (transition->info.state == TRANSITION_ABORTING) {
-        *ret_text = "it is being cancelled already";
+        *ret_text = "it is being cancelled already; should it wait for a node that is gone for "
+                    "good, give that up (clockwise transition abandon)";
         return -EALREADY;
     }
     if (transition->info.state >= TRANSITION_SWITCHED || transition->freeze == FREEZE_SWITCH) {
@@ -288,6 +289,7 @@ int transition_tell(struct transition *transition, enum mover_verb verb,
     case MOVER_PAUSE: return pause(transition, true, ret_text);
     case MOVER_RESUME: return pause(transition, false, ret_text);
     case MOVER_CANCEL: return cancel(transition, ret_text);
+    case MOVER_ABANDON: return transition_abandon(transition, ret_text);
     case MOVER_THROTTLE:
         transition->info.throttle = *throttle;
         throttle_set(&transition->throttle, throttle);

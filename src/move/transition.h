@@ -9,6 +9,7 @@
  *   transition_big.c      large keys between two rounds
  *   transition_switch.c   FROZEN to STABLE, and the way back; until SWITCHED is stored the old
  *                         owners have everything, so every trouble leads back and never forward
+ * transition_abandon.c: nodes that are gone for good, and would be waited for;
  * transition_jobs.c: a job on each of several nodes; transition_open.c: connections to the nodes;
  * transition_record.c: what is stored; transition_workers.c: what the workers are told;
  * transition_plan.c: whether a change is allowed, and the map it leads to;
@@ -46,6 +47,7 @@ struct node_job {
     struct job *job;        /* NULL: over, or waits for `retry` */
     struct io_timer *retry; /* made when first needed */
     uint64_t backoff_ms;
+    bool has_failed; /* the last time that it was tried */
 };
 
 /* What a step does on several nodes. */
@@ -69,7 +71,8 @@ enum freeze {
 
 /* A node of one of the two maps. */
 struct transition_end {
-    bool is_used; /* keys leave it, or come to it */
+    bool is_used;     /* keys leave it, or come to it */
+    bool is_given_up; /* a person said so: it is not waited for any more, and not cleared */
     struct node_facts facts;
     struct move_estimate estimate; /* of sources */
     struct key_list drained;       /* of sources: in the last round */
@@ -130,6 +133,7 @@ struct transition {
     size_t dirty_set_len, closed_set_len;
     bool is_compared;
     bool is_fenced;     /* no connection of an earlier mover can do anything any more */
+    bool has_given_up;  /* a node, without that; or the mover before may have */
     char peer_name[96]; /* CLIENT SETNAME of the mover's connections */
     enum freeze freeze;
     enum move_phase told; /* what the workers were told last, and what comes then */
@@ -185,6 +189,21 @@ int transition_take_record(struct transition *transition, const struct map_recor
 /* Keeps the id of a dead node, which is never used again. 0 or -ENOMEM. */
 int transition_burn(struct transition *transition, const char *id);
 void transition_release_record(struct transition *transition);
+
+/* ---- transition_abandon.c --------------------------------------------------------------------
+ */
+
+/* Gives up the nodes that the clearing of copies (when a transition was cancelled, or after the
+ * switch) failed on. Answers by mover_answer's rules. */
+int transition_abandon(struct transition *transition, const char **ret_text);
+/* Whether nothing but the clearing of a node is waited for, which a person can give up. */
+bool transition_can_abandon(const struct transition *transition);
+/* Names the nodes that the jobs under way failed on, at most `size` bytes; how many they are. */
+uint32_t transition_name_failed(const struct transition *transition, char *ret_names, size_t size);
+/* Says which nodes are given up, if any, and what they may still hold. */
+void transition_note_given_up(struct transition *transition);
+/* What such a job failed of, and what can be done. */
+void transition_note_waiting(struct transition *transition, const char *problem);
 
 /* ---- the others ------------------------------------------------------------------------------ */
 
@@ -247,6 +266,9 @@ void step_unfreeze(struct transition *transition);
 void step_switch(struct transition *transition);
 void step_switched(struct transition *transition);
 void step_abort(struct transition *transition);
+/* The clearing of an abort, or after the switch, from its beginning: what is done already is
+ * harmless when it is done again. */
+void step_clear_again(struct transition *transition);
 /* Publishes the big keys that were found and copies them; then step_rotate(). */
 void step_big(struct transition *transition);
 /* Whether copying the large keys that were found while writes go on leads nowhere: they are written

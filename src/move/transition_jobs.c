@@ -59,9 +59,13 @@ static void on_job_done(void *context, const struct job_end *end)
     struct node_job *slot = context;
     struct transition *transition = slot->transition;
     slot->job = NULL;
+    slot->has_failed = end->result != JOB_DONE;
     if (end->result == JOB_FAILED && transition->job_kind->is_repeatable &&
         transition->freeze == FREEZE_NONE && try_later(slot)) {
-        transition_note(transition, end->problem);
+        if (transition_can_abandon(transition))
+            transition_note_waiting(transition, end->problem);
+        else
+            transition_note(transition, end->problem);
         return;
     }
     keep_outcome(&transition->outcome, end);
@@ -103,9 +107,9 @@ void transition_run_jobs(struct transition *transition, const struct node_jobs *
     transition->outcome = (struct job_end){JOB_DONE, 0, ""};
     transition->job_count = 0;
     for (uint32_t i = 0; i < count; i++)
-        if (ends[i].is_used)
-            transition->jobs[transition->job_count++] = (struct node_job){transition, i, NULL, NULL,
-                                                                          0};
+        if (ends[i].is_used && !ends[i].is_given_up)
+            transition->jobs[transition->job_count++] = (struct node_job){.transition = transition,
+                                                                          .node = i};
     /* One more than there are, so that jobs that fail at once do not end the step early. */
     transition->jobs_left = transition->job_count + 1;
     for (uint32_t i = 0; i < transition->job_count; i++)

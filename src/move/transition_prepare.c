@@ -75,6 +75,8 @@ static void fenced(struct transition *transition)
     transition_step then = transition->fenced_then;
     if (transition->outcome.result != JOB_DONE) {
         transition_trouble(transition, transition->outcome.problem, then);
+        if (transition_can_abandon(transition))
+            transition_note_waiting(transition, transition->outcome.problem);
         return;
     }
     transition->is_fenced = true;

@@ -135,6 +135,7 @@ int transition_burn(struct transition *transition, const char *id)
 
 int transition_take_record(struct transition *transition, const struct map_record *record)
 {
+    transition->has_given_up = true; /* nobody knows whether */
     transition->revision = record->revision;
     transition->next_transition = record->next_transition ? record->next_transition : 1;
     transition->map = cw_map_ref(record->map);

@@ -262,6 +262,7 @@ static const struct node_jobs clean_sources = {"clearing", false, true, clean_so
 
 static void finish(struct transition *transition)
 {
+    transition_note_given_up(transition);
     transition_put(transition, TRANSITION_STABLE, transition_end, NULL);
 }
 
@@ -337,4 +338,12 @@ void step_abort(struct transition *transition)
     transition->move.is_urgent = false;
     transition->info.state = TRANSITION_ABORTING;
     transition_tell_workers(transition, MOVE_NONE, back_to_old);
+}
+
+void step_clear_again(struct transition *transition)
+{
+    if (transition->info.state == TRANSITION_ABORTING)
+        transition_put(transition, TRANSITION_ABORTING, stored_abort, NULL);
+    else
+        transition_put(transition, TRANSITION_CLEANING, clean, NULL);
 }

@@ -254,6 +254,8 @@ static void a_transition_is_told_what_to_do(void **state)
     assert_int_equal(stage->mover.verb, MOVER_RESUME);
     assert_int_equal(ask(stage, "POST", "/v1/pools/main/transition/cancel", ""), 200);
     assert_int_equal(stage->mover.verb, MOVER_CANCEL);
+    assert_int_equal(ask(stage, "POST", "/v1/pools/main/transition/abandon", ""), 200);
+    assert_int_equal(stage->mover.verb, MOVER_ABANDON);
     assert_int_equal(ask(stage, "POST", "/v1/pools/main/transition/throttle",
                          "{\"keys_per_second\": 9, \"automatic\": false}"),
                      200);

@@ -12,7 +12,7 @@
  * covers: move/transition_switch, move/transition_jobs, move/transition_open
  * covers: move/transition_record, move/transition_workers, move/mover
  * covers: move/transition_big, move/transition_plan, move/mover_copy, move/mover_observe
- * covers: move/fence
+ * covers: move/fence, move/transition_abandon
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -159,6 +159,7 @@ static struct result play_seed(const struct run_options *options)
     result.kills = run->kills;
     result.crashes = run->crashes;
     result.cancels = run->cancels;
+    result.abandons = run->abandons;
     result.big_keys = run->big_keys;
     memcpy(result.states, run->world.store.states, sizeof result.states);
     memcpy(result.wrong, run->wrong, sizeof result.wrong);
@@ -195,6 +196,7 @@ static void nothing_is_lost_under_faults(void **state)
         sum.kills += result.kills;
         sum.crashes += result.crashes;
         sum.cancels += result.cancels;
+        sum.abandons += result.abandons;
         sum.big_keys += result.big_keys;
         for (int i = 0; i < TRANSITION_STATE_COUNT; i++)
             sum.states[i] |= result.states[i];
@@ -202,10 +204,11 @@ static void nothing_is_lost_under_faults(void **state)
     print_message("%" PRIu64 " seeds: %" PRIu64 " replies checked, %" PRIu64 " counted writes, "
                   "%" PRIu64 " transactions, %" PRIu64 " of them nil, %" PRIu64 " errors, %" PRIu64
                   " changes, %" PRIu64 " router kills, %" PRIu64 " node crashes, %" PRIu64
-                  " cancels, %" PRIu64 " big keys\n",
+                  " cancels, %" PRIu64 " abandoned, %" PRIu64 " big keys\n",
                   count, sum.checked, sum.writes, sum.transactions + sum.nils, sum.nils, sum.errors,
-                  sum.changes, sum.kills, sum.crashes, sum.cancels, sum.big_keys);
+                  sum.changes, sum.kills, sum.crashes, sum.cancels, sum.abandons, sum.big_keys);
     assert_true(count < 20 || sum.big_keys > 100);
+    assert_true(count < 60 || sum.abandons > 0);
     for (int i = 0; i < TRANSITION_STATE_COUNT && count >= 20; i++)
         assert_true(sum.states[i]);
 }

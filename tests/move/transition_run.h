@@ -32,7 +32,8 @@ enum fault {
     FAULT_LATE_WRITE, /* a write comes long after its mark */
     FAULT_PAUSE,
     FAULT_CANCEL,
-    FAULT_FULL, /* the disk of the map store, until the next fault that is about it */
+    FAULT_FULL,    /* the disk of the map store, until the next fault that is about it */
+    FAULT_ABANDON, /* what is waited for after a cancel, or the switch, is given up */
     FAULT_COUNT,
 };
 
@@ -43,15 +44,16 @@ struct run {
     struct random random;
     const struct run_options *options;
     bool is_down[ALL_NODES], is_stopped[ALL_NODES];
-    int lagging; /* a worker's number, or -1 */
-    uint32_t changes, kills, crashes, cancels, big_keys;
+    bool is_given_up[ALL_NODES]; /* at least once: what it need not have, it may have */
+    int lagging;                 /* a worker's number, or -1 */
+    uint32_t changes, kills, crashes, cancels, abandons, big_keys;
     bool is_router_down;
     char wrong[400];
 };
 
 struct result {
     uint64_t checked, writes, errors, transactions, nils, changes, kills, crashes, cancels,
-        big_keys, trace;
+        abandons, big_keys, trace;
     uint64_t pops, empty_waits, unseen; /* of the queues */
     bool states[TRANSITION_STATE_COUNT];
     char wrong[400];
@@ -228,6 +230,27 @@ static void end_lag(struct run *run)
         lag(run);
 }
 
+static void note_given_up(struct run *run, const struct transition_end *ends,
+                          const struct cw_map *map)
+{
+    for (uint32_t i = 0; i < cw_map_node_count(map); i++)
+        if (ends[i].is_given_up)
+            run->is_given_up[world_node_at(&run->world, cw_map_node(map, i)->address)] = true;
+}
+
+/* A person's word, on the mover's loop: what is given up is known there and then only. */
+static void on_abandon(void *context)
+{
+    struct run *run = context;
+    const char *text;
+    struct transition *transition = &run->world.mover->pools[0].transition;
+    if (transition_tell(transition, MOVER_ABANDON, NULL, &text) < 0)
+        return;
+    note_given_up(run, transition->from_ends, transition->info.from);
+    note_given_up(run, transition->to_ends, transition->info.to);
+    run->abandons++;
+}
+
 static void fault(struct run *run)
 {
     uint32_t node = (uint32_t)random_below(&run->random, ALL_NODES);
@@ -274,6 +297,7 @@ static void fault(struct run *run)
     case FAULT_FULL:
         run->world.store.full_permille = run->world.store.full_permille < 1000 ? 1000 : 0;
         break;
+    case FAULT_ABANDON: CW_ASSERT(io_post(run->world.mover_loop, on_abandon, run) == 0); break;
     case FAULT_COUNT: break;
     }
 }
@@ -302,7 +326,8 @@ static int64_t value_of(const struct memory_item *item, enum move_key_kind kind)
     return sum;
 }
 
-/* A key that somebody knows the value of: on its owner, and nowhere else. */
+/* A key that somebody knows the value of: on its owner, and nowhere else but where a node was given
+ * up. */
 static void check_key(struct run *run, const char *name, enum move_key_kind kind, int64_t value,
                       uint64_t expire_ms)
 {
@@ -311,7 +336,7 @@ static void check_key(struct run *run, const char *name, enum move_key_kind kind
     for (uint32_t i = 0; i < ALL_NODES; i++) {
         struct memory_item *item = memory_node_find(run->world.fixture.nodes[i], name);
         bool is_owner = strcmp(fixture_address(i), owner->address) == 0;
-        if (!is_owner && item)
+        if (!is_owner && item && !run->is_given_up[i])
             wrong(run, "%s is on %s, its owner is %s", name, fixture_address(i), owner->address);
         if (is_owner && value == 0 && item)
             wrong(run, "%s was deleted, and is there", name);
@@ -358,7 +383,7 @@ static void check_queues(struct run *run)
             struct memory_item *item = memory_node_find(run->world.fixture.nodes[node], queue->key);
             if (strcmp(fixture_address(node), owner->address) == 0)
                 left = item;
-            else if (item)
+            else if (item && !run->is_given_up[node])
                 wrong(run, "%s is on %s, its owner is %s", queue->key, fixture_address(node),
                       owner->address);
         }
