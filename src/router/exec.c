@@ -244,11 +244,19 @@ static void finish(struct client *client, bool is_sent)
         transaction_end(client);
 }
 
+/* Another worker may have switched already, and what is watched have been written at its new owner,
+ * of which the node of now knows nothing. The next state says whether that is so. */
+static bool is_watch_frozen(const struct client *client)
+{
+    return client->transaction->is_watching && client->pool->phase == MOVE_FROZEN;
+}
+
 /* Of a transaction that was understood, and whose watch is whole. */
 static bool exec_all(struct client *client)
 {
     uint32_t node, write_count;
-    enum verdict verdict = judge_all(client, &node, &write_count);
+    enum verdict verdict = is_watch_frozen(client) ? VERDICT_WAIT
+                                                   : judge_all(client, &node, &write_count);
     if (verdict == VERDICT_WAIT) {
         hold_client(client);
         return false;
@@ -323,8 +331,6 @@ void exec_answered(struct worker *worker, struct request *request, const char *r
     bool is_error = reply[0] == '-';
     bool is_aborted = is_error && len > 10 && memcmp(reply, "-EXECABORT", 10) == 0;
     request->kind = REQUEST_RELAY;
-    if (is_error && !is_aborted)
-        abandon(link);
     if (client && client->transaction && client->transaction->is_over)
         transaction_end(client);
     if (request->reply.len && is_error) {
@@ -333,4 +339,7 @@ void exec_answered(struct worker *worker, struct request *request, const char *r
         buffer_clear(&request->reply);
         request_answer(worker, request, reply, len);
     }
+    /* Last: the bytes of the reply go with the connection, and the client may, too. */
+    if (is_error && !is_aborted)
+        abandon(link);
 }

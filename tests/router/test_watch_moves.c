@@ -72,6 +72,26 @@ static void held_by_the_freeze_it_holds_if_that_is_given_up(void **state)
     }
 }
 
+/* Another worker that has switched may have had the watched key written at its new owner. */
+static void exec_waits_for_the_end_of_the_freeze_whatever_it_does(void **state)
+{
+    struct world world;
+    world_begin(&world, 1);
+    const char *moves = world_key(&world, 0, true, 0), *stays = world_key(&world, 0, false, 0);
+    text_ask(world.client, text_of("WATCH %s\r\n", moves));
+    for (int i = MOVE_PREPARED; i <= MOVE_FROZEN; i++)
+        world_set(&world, (enum move_phase)i, NULL);
+    io_sim_run(20, NULL);
+    take_all(&world);
+    assert_string_equal(
+        text_ask(world.client, text_of("MULTI\r\nGET %s\r\nSET %s 1\r\nEXEC\r\n", stays, stays)),
+        "+OK\r\n+QUEUED\r\n+QUEUED\r\n");
+    world_switch(&world);
+    assert_string_equal(text_ask(world.client, ""), "*-1\r\n");
+    assert_string_equal(recorder_take(world.nodes[0]), "UNWATCH\n");
+    world_stop(&world);
+}
+
 static void over_the_switch_exec_is_nil_whatever_is_watched(void **state)
 {
     for (int moves = 0; moves < 2; moves++) {
@@ -140,15 +160,34 @@ static void a_node_that_refuses_exec_loses_its_connection(void **state)
     }
 }
 
+/* One that is read in pieces lies in a buffer of the connection that is closed for it. */
+static void its_refusal_may_be_long(void **state)
+{
+    static char refusal[100 * 1024];
+    struct world world;
+    world_begin(&world, 1);
+    memset(refusal, 'x', sizeof refusal - 3);
+    memcpy(refusal, "-NOPERM ", 8);
+    memcpy(refusal + sizeof refusal - 3, "\r\n", 3);
+    world.nodes[0]->exec_reply = refusal;
+    const char *key = world_key(&world, 0, false, 0);
+    assert_memory_equal(text_ask(world.client, text_of("MULTI\r\nSET %s 1\r\nEXEC\r\n", key)),
+                        "+OK\r\n+QUEUED\r\n-NOPERM xxxxxxxx", 29);
+    assert_string_equal(text_ask(world.client, text_of("GET %s\r\n", key)), "+OK\r\n");
+    world_stop(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_holds_in_every_phase_before_the_switch),
         cmocka_unit_test(held_by_the_freeze_it_is_nil_after_the_switch),
         cmocka_unit_test(held_by_the_freeze_it_holds_if_that_is_given_up),
+        cmocka_unit_test(exec_waits_for_the_end_of_the_freeze_whatever_it_does),
         cmocka_unit_test(over_the_switch_exec_is_nil_whatever_is_watched),
         cmocka_unit_test(a_node_that_goes_with_the_switch_takes_the_watch_with_it),
         cmocka_unit_test(a_node_that_refuses_exec_loses_its_connection),
+        cmocka_unit_test(its_refusal_may_be_long),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
