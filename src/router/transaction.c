@@ -12,7 +12,10 @@
 
 #include <stdlib.h>
 
-enum { BYTES_MAX = 1 << 30 }; /* however much a client may hold: requests count in 32 bits */
+enum {
+    BYTES_MAX = 1 << 30, /* however much a client may hold: requests count in 32 bits */
+    INLINE_ARG_MORE = 9, /* bytes of "$12345 CR LF" and CR LF */
+};
 
 static void reply_queued(struct client *client)
 {
@@ -141,11 +144,15 @@ static bool has_room_for(struct client *client, const struct parsed *parsed)
     const struct transaction *transaction = client->transaction;
     size_t bytes_max = limits->client_memory_max / 4 < BYTES_MAX ? limits->client_memory_max / 4
                                                                  : BYTES_MAX;
+    /* What came as a line is kept as an array, which is longer. */
+    size_t added = parsed->request->length +
+                   (parsed->request->is_inline ? INLINE_ARG_MORE * (size_t)parsed_arg_count(parsed)
+                                               : 0);
     if (transaction->command_count >= limits->node_queue_max / 4)
         client_errorf(client,
                       "ERR a transaction may have %u commands (a quarter of limits.node_queue)",
                       limits->node_queue_max / 4);
-    else if (transaction->commands.len + parsed->request->length > bytes_max)
+    else if (transaction->commands.len + added > bytes_max)
         client_errorf(client,
                       "ERR a transaction may have %zu bytes (a quarter of limits.client_memory)",
                       bytes_max);

@@ -286,6 +286,27 @@ static void too_many_bytes_are_refused_and_the_client_goes_on(void **state)
     transactions_end(&world);
 }
 
+/* A line of short words is kept as an array, which is several times as long. */
+static void a_line_counts_as_what_is_kept_of_it(void **state)
+{
+    struct transactions world;
+    static char line[2 * 1000 + 6] = "DEL";
+    transactions_init(&world);
+    world.fixture.options.limits.client_memory_max = 12 << 10;
+    transactions_start(&world);
+    for (size_t i = 0; i < 1000; i++)
+        memcpy(line + 3 + 2 * i, " a", 2);
+    memcpy(line + 3 + 2 * 1000, "\r\n", 3);
+    text_ask(world.a, "MULTI\r\n");
+    assert_string_equal(text_ask(world.a, line),
+                        "-ERR a transaction may have 3072 bytes (a quarter "
+                        "of limits.client_memory)\r\n");
+    assert_string_equal(text_ask(world.a, "EXEC\r\nPING\r\n"),
+                        "-EXECABORT Transaction discarded because of previous errors.\r\n"
+                        "+PONG\r\n");
+    transactions_end(&world);
+}
+
 static void a_full_queue_of_the_node_refuses_all_of_it(void **state)
 {
     struct transactions world;
@@ -418,6 +439,7 @@ int main(void)
         cmocka_unit_test(resp3_clients_have_them_too),
         cmocka_unit_test(too_many_commands_are_refused),
         cmocka_unit_test(too_many_bytes_are_refused_and_the_client_goes_on),
+        cmocka_unit_test(a_line_counts_as_what_is_kept_of_it),
         cmocka_unit_test(a_full_queue_of_the_node_refuses_all_of_it),
         cmocka_unit_test(a_long_transaction_goes_through),
         cmocka_unit_test(a_full_node_says_why_it_refuses),
