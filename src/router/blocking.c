@@ -235,6 +235,7 @@ static bool blocked_answered(struct blocked *blocked, const char *reply)
     give_back(blocked);
     if (client) {
         client->requests++;
+        client->last_ms = now_ms(client->pool); /* it was not idle */
         client->worker->report.requests++;
         buffer_take(&client->in, blocked->len);
         buffer_trim(&client->in, 0);

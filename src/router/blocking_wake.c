@@ -83,8 +83,11 @@ static void ask_ids(struct blocked *blocked)
 static void unblock(struct blocked *blocked)
 {
     struct own_link *own = blocked->own;
-    char number[24];
-    if (own->unblocks || own->link.state != LINK_READY)
+    char number[24], text[512];
+    /* If the node cannot be reached it is DOWN, and nobody waits there any more: `blocked` is gone.
+     */
+    if (own->unblocks || own->link.state != LINK_READY ||
+        !link_accepts(&own->link.node->links[0], 1, text, sizeof text))
         return;
     if (blocked->client)
         ask_ids(blocked);
@@ -104,10 +107,18 @@ void blocking_wake(struct blocked *blocked)
     unblock(blocked);
 }
 
+/* Each may end others. */
 void blocking_tick(struct pool *pool)
 {
-    list_for_each (entry, &pool->woken)
-        unblock(list_entry(entry, struct blocked, in_pool));
+    struct list left;
+    list_init(&left);
+    list_move_all(&left, &pool->woken);
+    while (!list_is_empty(&left)) {
+        struct blocked *blocked = list_entry(left.next, struct blocked, in_pool);
+        list_remove(&blocked->in_pool);
+        list_push_back(&pool->woken, &blocked->in_pool);
+        unblock(blocked);
+    }
 }
 
 /* ---- new states -------------------------------------------------------------------------------
@@ -198,10 +209,17 @@ void blocking_keep_id(struct blocked *blocked, uint32_t key, const char *reply, 
     snprintf(blocked->ids[key], STREAM_ID_SIZE, "%.*s", (int)id.len, id.ptr);
 }
 
+/* Whether an error says that the node may answer otherwise later; the next tick asks again. */
+static bool is_passing(const char *error)
+{
+    return strncmp(error, "-NODEDOWN ", 10) == 0 || strncmp(error, "-BUSY ", 6) == 0 ||
+           strncmp(error, "-LOADING ", 9) == 0;
+}
+
 void blocking_unblock_answered(struct own_link *own, const char *reply, size_t len)
 {
     char why[96];
-    if (reply[0] != '-' || strncmp(reply, "-NODEDOWN", 9) == 0 || !own->link.flight.count)
+    if (reply[0] != '-' || is_passing(reply) || !own->link.flight.count)
         return;
     /* Not allowed to us: nothing but the end of the connection ends the wait. */
     snprintf(why, sizeof why, "refuses to end a wait (CLIENT UNBLOCK): %.*s",

@@ -227,6 +227,33 @@ static void where_unblock_is_not_allowed_the_connection_is_closed(void **state)
     end(&stage);
 }
 
+static void a_node_that_is_busy_with_a_script_is_asked_again(void **state)
+{
+    struct stage stage;
+    begin(&stage);
+    stage.fixture.nodes[0]->busy_unblocks = 3;
+    text_ask(stage.a, text_of("BLPOP %s 0\r\n", stage.moves));
+    set_state(&stage, MOVE_TRACKING, "dirty");
+    assert_string_equal(text_ask(stage.a, ""), "");
+    assert_int_equal(stage.fixture.nodes[0]->busy_unblocks, 0);
+    assert_int_equal(stage.acked, 1);
+    text_ask(stage.b, text_of("RPUSH %s x\r\n", stage.moves));
+    assert_string_equal(text_ask(stage.a, ""), popped(stage.moves, "x"));
+    end(&stage);
+}
+
+static void who_waited_for_long_is_not_idle_when_it_is_answered(void **state)
+{
+    struct stage stage = {.acked = 0};
+    fixture_init(&stage.fixture, NOW, 1);
+    stage.fixture.options.limits.idle_ms = 300;
+    begin_with(&stage, &calm);
+    text_ask_for(stage.a, text_of("BLPOP %s 1\r\n", stage.stays), 900);
+    assert_string_equal(text_ask_for(stage.a, "", 200), "*-1\r\n");
+    assert_string_equal(text_ask_for(stage.a, "PING\r\n", 200), "+PONG\r\n");
+    end(&stage);
+}
+
 static void workers_end_while_clients_wait(void **state)
 {
     struct stage stage;
@@ -257,6 +284,8 @@ int main(void)
         cmocka_unit_test(over_the_limit_the_error_names_it),
         cmocka_unit_test(who_waits_where_another_node_stood_in_goes_back),
         cmocka_unit_test(where_unblock_is_not_allowed_the_connection_is_closed),
+        cmocka_unit_test(a_node_that_is_busy_with_a_script_is_asked_again),
+        cmocka_unit_test(who_waited_for_long_is_not_idle_when_it_is_answered),
         cmocka_unit_test(workers_end_while_clients_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
