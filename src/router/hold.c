@@ -6,7 +6,8 @@
  * were stopped.
  *
  * A client that leaves meanwhile is not noticed before it goes on, as with any client that is not
- * read from: what it asked for before it left is then still done.
+ * read from: what it asked for before it left is then still done. Only one that waited at a node
+ * (blocking.c) is still read from, since nothing may be taken for it once it has gone.
  */
 #include "router/moving.h"
 
@@ -27,7 +28,8 @@ void hold_client(struct client *client)
     struct pool *pool = client->pool;
     struct move_counters *counters = pool->era->state->what.counters;
     client->stopped = true;
-    io_watch_reading(client->conn, false);
+    if (!client->waits)
+        io_watch_reading(client->conn, false);
     list_push_back(&pool->held, &client->in_held);
     if (client->hold_since_ns)
         return; /* one wait, although the state changed in between */

@@ -208,6 +208,27 @@ static void no_element_is_lost_or_doubled_when_unblock_meets_a_push(void **state
     }
 }
 
+static void nothing_is_taken_for_a_client_that_left_during_the_freeze(void **state)
+{
+    struct stage stage;
+    begin(&stage);
+    text_ask(stage.a, text_of("BLPOP %s 0\r\n", stage.moves));
+    set_state(&stage, MOVE_TRACKING, "dirty");
+    set_state(&stage, MOVE_FROZEN, "dirty");
+    io_sim_run(20, NULL);
+    struct text_client *direct = text_client_create(fixture_address(NOW));
+    text_ask(direct, text_of("RPUSH %s x\r\n", stage.moves));
+    text_client_destroy(direct);
+    text_client_destroy(stage.a);
+    stage.a = NULL;
+    io_sim_run(20, NULL);
+    assert_int_equal(blocked_clients(&stage), 0);
+    switch_over(&stage);
+    io_sim_run(100, NULL);
+    assert_int_equal(list_len(&stage, NOW, stage.moves), 1);
+    end(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -221,6 +242,7 @@ int main(void)
         cmocka_unit_test(no_entry_of_a_stream_is_missed_over_the_switch),
         cmocka_unit_test(a_stream_that_is_not_there_yet_begins_at_its_first_entry),
         cmocka_unit_test(no_element_is_lost_or_doubled_when_unblock_meets_a_push),
+        cmocka_unit_test(nothing_is_taken_for_a_client_that_left_during_the_freeze),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
