@@ -397,14 +397,38 @@ static void ask_dumps(struct copier_batch *batch)
 
 static void copy_next_by_value(struct copier *copier);
 
+/* A large key would be copied whole whenever one element of it was written, so it is put among the
+ * big ones, whose elements are marked. Not at full speed: the move is about to end then, maybe
+ * frozen, and a key that has just grown must not put that off. Nor when the list is full: then it
+ * is copied as it is. */
+static void leave_large(struct copier *copier)
+{
+    const struct move *move = copier->job->move;
+    size_t listed = big_keys_count(move->big) + key_list_count(&move->found->keys);
+    copier->is_by_value_left = false;
+    if (move->is_urgent || listed >= MOVE_BIG_KEYS_MAX)
+        return;
+    copy_big_leave_larger(copier->by_value, listed < COPIER_LISTED_FEW ? 1 : COPIER_MANY_CHUNKS,
+                          &copier->is_by_value_left);
+}
+
+static void end_by_value(struct copier *copier)
+{
+    struct copier_batch *batch = copier->by_value_batch;
+    if (copier->is_by_value_left)
+        copier_found_big(copier->job, copier->source, name_of(&batch->keys[batch->at - 1]));
+    else
+        copier->copied++;
+}
+
 static void on_copied_by_value(void *context, const struct job_end *end)
 {
     struct copier *copier = context;
     struct copier_batch *batch = copier->by_value_batch;
     job_enter(copier->job);
     copier->by_value = NULL;
+    end_by_value(copier);
     copier->by_value_batch = NULL;
-    copier->copied++;
     if (end->result != JOB_DONE)
         job_fail_as(copier->job, end);
     else if (batch->at == batch->count)
@@ -427,7 +451,9 @@ static void copy_next_by_value(struct copier *copier)
     copier->by_value_batch = batch;
     copier->by_value = copy_big_start(copier->job->move, copier->source, key->target, name_of(key),
                                       on_copied_by_value, copier);
-    if (!copier->by_value)
+    if (copier->by_value)
+        leave_large(copier);
+    else
         job_fail_memory(copier->job);
 }
 

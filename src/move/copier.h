@@ -1,7 +1,8 @@
 /*
  * Brings small keys from one node to their new ones, a batch at a time: asked for their size,
  * dumped, restored. What turns out to be big is put into move->found instead; where nodes refuse
- * each other's payloads every key is copied by its value, one after the other.
+ * each other's payloads every key is copied by its value, one after the other, and what needs more
+ * than a chunk is big.
  *
  * A few batches are under way at once, and of large values only so much that memory stays bounded.
  */
@@ -15,6 +16,10 @@ enum {
     COPIER_BATCHES = 4,
     COPIER_ASK_BYTES = 64 << 10,    /* of memory: with less a key is not big, whatever it is */
     COPIER_PORTION_BYTES = 1 << 20, /* dumped at once by a batch; one value may be more */
+    /* By value: what needs more than one chunk is a big key, but on a list that is this long only
+       what needs more than so many. Each drain asks for the expiry of all that are listed. */
+    COPIER_LISTED_FEW = MOVE_BIG_KEYS_MAX / 4,
+    COPIER_MANY_CHUNKS = 64,
 };
 
 struct copier;
@@ -53,6 +58,7 @@ struct copier {
     uint64_t copied;           /* keys, those removed from the target too */
     struct copy_big *by_value; /* the one under way */
     struct copier_batch *by_value_batch;
+    bool is_by_value_left; /* it is a big key */
     struct copier_batch batches[COPIER_BATCHES];
 };
 

@@ -45,7 +45,7 @@ static void end_copy(struct copy_big *copy)
     struct job_end end = copy->end;
     job_done done = copy->done;
     void *context = copy->context;
-    if (end.result == JOB_DONE && !copy->is_gone) {
+    if (end.result == JOB_DONE && !copy->is_gone && !(copy->is_left && *copy->is_left)) {
         end.count = 1;
         copy->move->progress->keys_copied++;
     }
@@ -139,6 +139,13 @@ static void on_removed(void *context, const char *reply, size_t len)
     struct copy_big *copy = context;
     copy_big_is_answered(copy, copy->target, reply, len);
     copy_big_go_on(copy);
+}
+
+/* Whether the key is one for the list of big keys, that its caller would rather have it on. */
+static bool is_to_be_left(const struct copy_big *copy)
+{
+    return copy->is_left && !copy->is_whole && copy->type->has_elements &&
+           copy->chunks >= copy->chunks_max;
 }
 
 /* Leaves nothing on the target that is half a key. */
@@ -379,7 +386,10 @@ static void note_time(struct copy_big *copy)
 static void after_chunk(struct copy_big *copy)
 {
     note_time(copy);
-    if (!copy->is_whole) {
+    if (is_to_be_left(copy)) {
+        *copy->is_left = true;
+        clear_target(copy);
+    } else if (!copy->is_whole) {
         uint64_t wait_ms = time_to_wait_ms(copy);
         if (wait_ms)
             wait_a_while(copy, wait_ms);
@@ -460,6 +470,12 @@ static struct copy_big *copy_create(struct move *move, uint32_t source, uint32_t
     copy->temporary = (struct slice){buffer_bytes(&copy->name), copy->name.len};
     copy->key = (struct slice){copy->temporary.ptr + move->prefix_len, key.len};
     return copy;
+}
+
+void copy_big_leave_larger(struct copy_big *copy, uint32_t chunks_max, bool *ret_is_left)
+{
+    copy->chunks_max = chunks_max;
+    copy->is_left = ret_is_left;
 }
 
 struct copy_big *copy_big_start(struct move *move, uint32_t source, uint32_t target,

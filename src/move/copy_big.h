@@ -39,6 +39,10 @@ struct copy_big;
  * NULL when memory is out. */
 struct copy_big *copy_big_start(struct move *move, uint32_t source, uint32_t target,
                                 struct slice key, job_done done, void *context);
+/* Right after the start: a hash, set or sorted set of which something is left after so many chunks
+ * is not copied any further. Then nothing of it stays under its temporary name, *ret_is_left (false
+ * before, and there until `done`) is true, and the count is 0. */
+void copy_big_leave_larger(struct copy_big *copy, uint32_t chunks_max, bool *ret_is_left);
 /* Ends it early: no done is called; the temporary key stays until its time is over. Nulls the
  * pointer; NULL is fine. While the peers still exist. */
 void copy_big_stop(struct copy_big **copy);

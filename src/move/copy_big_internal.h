@@ -39,6 +39,8 @@ struct copy_big {
     bool is_direct; /* all of it came in one chunk: written under its own name */
     bool is_begun;  /* something was written */
     bool is_whole;  /* the last chunk was read */
+    bool *is_left;  /* NULL: it is copied however long; else set when it is left to others ... */
+    uint32_t chunks_max; /* ... because it needs more than these */
     struct job_end end;
     int64_t expires_ms; /* -1: never */
     uint64_t bytes, chunks;
@@ -71,6 +73,7 @@ struct copy_big_type {
     uint32_t parts;  /* strings that an element has */
     bool is_swapped; /* read as member, score; written as score, member */
     bool has_field_times;
+    bool has_elements; /* that are marked one by one when the key is known to be big */
     /* Asks the source for the next chunk; the answer goes to copy_big_on_chunk(). */
     void (*ask)(struct copy_big *copy, const struct copy_big_type *type);
     /* Writes what came and sets is_whole. False when it is no proper answer. */

@@ -107,10 +107,10 @@ static bool list_take(struct copy_big *copy, const struct copy_big_type *type,
  */
 
 static const struct copy_big_type types[] = {
-    {"hash", "HSCAN", "HSET", 2, false, true, scan_ask, scan_take, NULL},
-    {"set", "SSCAN", "SADD", 1, false, false, scan_ask, scan_take, NULL},
-    {"zset", "ZSCAN", "ZADD", 2, true, false, scan_ask, scan_take, NULL},
-    {"list", "LRANGE", "RPUSH", 1, false, false, list_ask, list_take, NULL},
+    {"hash", "HSCAN", "HSET", 2, false, true, true, scan_ask, scan_take, NULL},
+    {"set", "SSCAN", "SADD", 1, false, false, true, scan_ask, scan_take, NULL},
+    {"zset", "ZSCAN", "ZADD", 2, true, false, true, scan_ask, scan_take, NULL},
+    {"list", "LRANGE", "RPUSH", 1, false, false, false, list_ask, list_take, NULL},
 };
 
 const struct copy_big_type *copy_big_find_type(struct slice name)

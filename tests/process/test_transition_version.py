@@ -153,6 +153,7 @@ class EveryKind(AnotherVersion):
     def test_an_older_one_is_copied_to_by_value(self):
         self.replace('7.0.0', dump_version=9)
         self.assertEqual(self.proxy.refused, 0)  # known before
+        self.assertGreater(self.status()['progress']['big_keys'], 3)  # marked by element
         self.check_values()
 
     def test_a_newer_one_that_refuses_payloads_is_copied_to_by_value_then(self):
