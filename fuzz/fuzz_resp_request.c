@@ -1,13 +1,14 @@
 /*
  * The parser of requests: a stream parsed in pieces gives what it gives in one, arguments lie
- * inside the request, and its keys are among them. The first byte chooses the limits, the second
+ * inside the request, and its keys are among them; so is the time that a request may wait, and what
+ * is written in its place is read as the same time. The first byte chooses the limits, the second
  * the cuts.
  */
 #include <stdlib.h>
 
 #include "base/assert.h"
 #include "base/random.h"
-#include "wire/command.h"
+#include "wire/command_wait.h"
 #include "wire/resp.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -47,6 +48,41 @@ static enum resp_result parse_in_pieces(struct resp_request *request, const char
     return result;
 }
 
+/* The request again, with the wait written anew. */
+static void write_again(struct buffer *out, const struct resp_request *request, const char *bytes,
+                        const struct command_wait *wait)
+{
+    CW_ASSERT(resp_write_array(out, request->arg_count));
+    for (uint32_t i = 0; i < request->arg_count; i++) {
+        struct slice arg = resp_request_arg(request, bytes, i);
+        CW_ASSERT(i == wait->arg ? command_write_wait(out, wait, wait->timeout_ms)
+                                 : resp_write_bulk(out, arg.ptr, arg.len));
+    }
+}
+
+static void check_wait(const struct command *command, const struct resp_request *request,
+                       const char *bytes)
+{
+    struct command_wait wait, again;
+    struct resp_request written;
+    struct buffer out = BUFFER_INIT;
+    if (!(command->flags & COMMAND_BLOCKING) || !command_find_wait(command, request, bytes, &wait))
+        return;
+    CW_ASSERT(wait.arg > 0 && wait.arg < request->arg_count && wait.timeout_ms > 0);
+    if (wait.timeout_ms == WAIT_FOR_EVER)
+        return;
+    write_again(&out, request, bytes, &wait);
+    resp_request_init(&written);
+    CW_ASSERT(resp_request_parse(&written, buffer_bytes(&out), out.len, &limits_of[1]) ==
+              RESP_DONE);
+    CW_ASSERT(command_find_wait(command, &written, buffer_bytes(&out), &again));
+    CW_ASSERT(again.arg == wait.arg && again.is_ms == wait.is_ms);
+    /* A thousandth has no exact double: rounded up, it may be one more. */
+    CW_ASSERT(again.timeout_ms - wait.timeout_ms <= !wait.is_ms);
+    resp_request_release(&written);
+    buffer_release(&out);
+}
+
 static void check_args(const struct resp_request *request, const char *bytes)
 {
     uint32_t end = 0;
@@ -66,6 +102,7 @@ static void check_args(const struct resp_request *request, const char *bytes)
     CW_ASSERT(keys.extra < request->arg_count && keys.step > 0);
     CW_ASSERT(keys.count == 0 ||
               keys.first + (uint64_t)(keys.count - 1) * keys.step < request->arg_count);
+    check_wait(command, request, bytes);
 }
 
 static void compare(const struct resp_request *whole, const struct resp_request *cut,
