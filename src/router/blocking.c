@@ -142,6 +142,7 @@ static bool send(struct blocked *blocked, const struct parsed *parsed)
     request->len = blocked->len;
     request->own = blocked->own;
     blocked->own->blocked = blocked;
+    blocked->request = request;
     client_enqueue(client, request);
     if (mark)
         link_send(link, mark);

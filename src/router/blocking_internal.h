@@ -12,6 +12,7 @@ enum { STREAM_ID_SIZE = 44 };
 struct blocked {
     struct client *client;       /* NULL: it has gone */
     struct own_link *own;        /* on which it waits; NULL: it will be dispatched again */
+    struct request *request;     /* under way there */
     uint64_t deadline_ms;        /* of its own timeout; or WAIT_FOR_EVER */
     uint32_t len;                /* of the request in client->in */
     bool is_again;               /* it was asked before: the time is what is left */

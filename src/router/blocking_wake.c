@@ -97,10 +97,20 @@ static void unblock(struct blocked *blocked)
     ask_about(own, REQUEST_UNBLOCK, 0, words, 4);
 }
 
+/* From now on the node owes an answer, as for any other request: a connection that has vanished
+ * must not keep an era open until the kernel finds out. */
+static void set_deadline(struct blocked *blocked, const struct pool *pool)
+{
+    uint64_t deadline = io_now_ms(pool->worker->loop) + pool->settings->timeout_ms;
+    if (blocked->request->deadline_ms > deadline)
+        blocked->request->deadline_ms = deadline;
+}
+
 void blocking_wake(struct blocked *blocked)
 {
     struct pool *pool = blocked->own->link.node->pool;
     blocked->is_woken = true;
+    set_deadline(blocked, pool);
     list_remove(&blocked->in_pool);
     list_push_back(&pool->woken, &blocked->in_pool);
     worker_need_tick(pool->worker);
@@ -151,9 +161,8 @@ static void meet_state(struct pool *pool, struct blocked *blocked)
         blocking_wake(blocked);
         return;
     }
-    struct request *request = blocked->client->first;
-    struct era *old = request->era;
-    era_enter(pool->era, request);
+    struct era *old = blocked->request->era;
+    era_enter(pool->era, blocked->request);
     era_leave(old);
 }
 

@@ -41,6 +41,7 @@ struct memory_node {
     /* what a test may set at any time */
     uint32_t lie_permille; /* how often a SET is acknowledged and not kept */
     bool refuses_resp3, refuses_unblock;
+    bool unblocks_nobody;        /* CLIENT UNBLOCK finds nobody who waits */
     uint32_t busy_unblocks;      /* so many CLIENT UNBLOCK are answered BUSY */
     const char *password;        /* NULL: none */
     const char *redis_version;   /* of INFO */

@@ -169,7 +169,9 @@ static inline void memory_client(struct memory_call *call)
     else if (memory_arg_is(call, 1, "UNBLOCK") && call->node->busy_unblocks) {
         call->node->busy_unblocks--;
         resp_write_error(call->out, "BUSY Redis is busy running a script.");
-    } else if (memory_arg_is(call, 1, "UNBLOCK") && !call->node->refuses_unblock)
+    } else if (memory_arg_is(call, 1, "UNBLOCK") && call->node->unblocks_nobody)
+        resp_write_integer(call->out, 0);
+    else if (memory_arg_is(call, 1, "UNBLOCK") && !call->node->refuses_unblock)
         memory_client_unblock(call);
     else
         resp_write_error(call->out, "ERR unknown subcommand");

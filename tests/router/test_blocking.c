@@ -227,6 +227,36 @@ static void where_unblock_is_not_allowed_the_connection_is_closed(void **state)
     end(&stage);
 }
 
+static void a_wait_that_its_node_does_not_know_ends(void **state)
+{
+    struct stage stage;
+    begin(&stage);
+    stage.fixture.nodes[0]->unblocks_nobody = true;
+    text_ask(stage.a, text_of("BLPOP %s 0\r\n", stage.moves));
+    set_state(&stage, MOVE_TRACKING, "dirty");
+    assert_string_equal(text_ask_for(stage.a, "", 300), "");
+    assert_int_equal(stage.acked, 0);
+    assert_string_equal(text_ask_for(stage.a, "", 300),
+                        "-NODEDOWN node 'n0' (sim-n0:1) did not answer within 500 ms\r\n");
+    assert_int_equal(stage.acked, 1);
+    assert_string_equal(text_ask(stage.b, text_of("SET %s v\r\n", stage.stays)), "+OK\r\n");
+    end(&stage);
+}
+
+static void a_client_that_its_node_does_not_know_leaves(void **state)
+{
+    struct stage stage;
+    begin(&stage);
+    stage.fixture.nodes[0]->unblocks_nobody = true;
+    text_ask(stage.a, text_of("BLPOP %s 0\r\n", stage.moves));
+    text_client_destroy(stage.a);
+    stage.a = NULL;
+    io_sim_run(1000, NULL);
+    assert_true(list_is_empty(&stage.fixture.nodes[0]->blocked));
+    assert_int_equal(blocked_clients(&stage), 0);
+    end(&stage);
+}
+
 static void a_node_that_is_busy_with_a_script_is_asked_again(void **state)
 {
     struct stage stage;
@@ -284,6 +314,8 @@ int main(void)
         cmocka_unit_test(over_the_limit_the_error_names_it),
         cmocka_unit_test(who_waits_where_another_node_stood_in_goes_back),
         cmocka_unit_test(where_unblock_is_not_allowed_the_connection_is_closed),
+        cmocka_unit_test(a_wait_that_its_node_does_not_know_ends),
+        cmocka_unit_test(a_client_that_its_node_does_not_know_leaves),
         cmocka_unit_test(a_node_that_is_busy_with_a_script_is_asked_again),
         cmocka_unit_test(who_waited_for_long_is_not_idle_when_it_is_answered),
         cmocka_unit_test(workers_end_while_clients_wait),
