@@ -57,6 +57,10 @@ class CrashFleet(Fleet):
         """Looks as fast as it can until the state is stored."""
         return self.see(lambda: self.stored_state() == state, state, seconds)
 
+    def wait_copying(self):
+        """Until this router has copied something: what is stored may be by the one before."""
+        wait_for(lambda: self.status()['progress']['copies'], 'some keys copied', END_SECONDS)
+
     @staticmethod
     def see(condition, what, seconds):
         for _ in range(2000):  # without a pause: some states last for milliseconds

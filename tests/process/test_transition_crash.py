@@ -55,7 +55,8 @@ class TheRouter(CrashFleet):
         self.start_fleet()
         self.begin_add()
         for number in range(1 + ROUNDS):
-            self.assertTrue(self.die_in('tracking'))
+            self.wait_copying()
+            self.assertEqual(self.kill_router(), 'tracking')
             self.start_router()
             self.assertGreater(self.status()['attempt'], 1 + number)
         self.expect('done', 'router killed when tracking')

@@ -88,9 +88,9 @@ class Embedded(CrashFleet):
         self.start_pool(durability='always')
         self.begin()
         for _ in range(2):
+            self.wait_copying()
             self.assertEqual(self.kill_router(), 'tracking')
             self.start_router()
-            self.watch_stored('tracking')
         self.assertEqual(self.go_on(), 'done')
         self.assertAlmostEqual(self.shares()['n-4'], 0.25, delta=0.03)
         self.check_all_again('killed when tracking')
