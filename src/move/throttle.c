@@ -7,16 +7,16 @@ enum {
     OPEN_KEYS_PER_SECOND = 100000,
     OPEN_BYTES_PER_SECOND = 256 << 20,
     /* It does not go under these, unless the limit itself is less. */
-    LEAST_KEYS_PER_SECOND = 200,
+    LEAST_KEYS_PER_SECOND = 1000, /* a percent of what a server can be asked for */
     LEAST_BYTES_PER_SECOND = 1 << 20,
     WAIT_MAX_MS = 100,
     BURST_MS = 100,  /* what is not used is kept for so long */
     PERIOD_MS = 400, /* from one change of the factor to the next; observed every 500 */
-    CLIENTS_SLACK_US = 1000,
+    CLIENTS_SLACK_US = 250,
     SOURCE_SLACK_US = 5000, /* our own batches wait in line there */
 };
 
-static const double factor_least = 1.0 / 256, factor_rise = 1.15;
+static const double factor_least = 1.0 / 256, factor_first = 1.0 / 4, factor_rise = 1.15;
 
 /* ---- rates ------------------------------------------------------------------------------------
  */
@@ -77,8 +77,10 @@ static void fill(struct throttle *throttle, uint64_t now_ms)
 void throttle_init(struct throttle *throttle, const struct throttle_settings *settings,
                    uint64_t now_ms)
 {
-    *throttle = (struct throttle){
-        .settings = *settings, .factor = 1, .filled_ms = now_ms, .adjusted_ms = now_ms};
+    *throttle = (struct throttle){.settings = *settings,
+                                  .factor = settings->is_automatic ? factor_first : 1,
+                                  .filled_ms = now_ms,
+                                  .adjusted_ms = now_ms};
     throttle->keys = most(keys_rate(throttle));
     throttle->bytes = most(bytes_rate(throttle));
 }

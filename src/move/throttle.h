@@ -4,7 +4,8 @@
  *
  * The automatic part compares the clients' p99 and the sources' answer times with what they were
  * before the transition; while either is over its bound the rate is halved (at most every period),
- * else it rises slowly; it never goes under a least rate, so that a transition always ends.
+ * else it rises slowly, from a quarter at first; it never goes under a least rate, so that a
+ * transition always ends.
  */
 #ifndef MOVE_THROTTLE_H
 #define MOVE_THROTTLE_H
