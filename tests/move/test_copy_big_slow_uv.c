@@ -19,23 +19,6 @@ struct kind {
     double best_us;
 };
 
-static struct two_servers servers;
-
-static int setup(void **state)
-{
-    (void)state;
-    alarm(280);
-    servers_start(&servers);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    servers_stop(&servers);
-    return 0;
-}
-
 static void fill(int side)
 {
     for (int from = 0; from < FIELDS; from += 50000)
@@ -163,5 +146,5 @@ int main(void)
         cmocka_unit_test(test_a_key_that_does_not_move_is_refused),
         cmocka_unit_test(test_a_job_may_be_stopped_at_once),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, servers_set_up, servers_tear_down);
 }

@@ -9,23 +9,6 @@
 #include "base/random.h"
 #include "move/copy_big.h"
 
-static struct two_servers servers;
-
-static int setup(void **state)
-{
-    (void)state;
-    alarm(280);
-    servers_start(&servers);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    servers_stop(&servers);
-    return 0;
-}
-
 static struct job_end copy_key(struct slice key)
 {
     assert_non_null(copy_big_start(&servers.move, 0, 0, key, servers_on_done, &servers));
@@ -367,5 +350,5 @@ int main(void)
         cmocka_unit_test(test_what_is_gone_leaves_nothing_on_the_target),
         cmocka_unit_test(test_a_target_that_takes_no_writes_is_named),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, servers_set_up, servers_tear_down);
 }

@@ -6,22 +6,10 @@
  */
 #include "move/two_servers.h"
 
-static struct two_servers servers;
-
-static int setup(void **state)
-{
-    (void)state;
-    alarm(280);
-    servers_start(&servers);
-    return 0;
-}
-
 static int teardown(void **state)
 {
-    (void)state;
     big_keys_unref(&servers.move.big);
-    servers_stop(&servers);
-    return 0;
+    return servers_tear_down(state);
 }
 
 #define ON_SOURCE(...) SERVER_DO(&servers, SOURCE, __VA_ARGS__)
@@ -210,14 +198,18 @@ static void test_a_set_that_was_flushed_is_noticed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_every_type_arrives_with_its_expiry, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_ten_thousand_keys_are_copied, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_big_ones_of_every_type_are_found, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_marked_keys_of_every_type_are_brought_over, setup,
+        cmocka_unit_test_setup_teardown(test_every_type_arrives_with_its_expiry, servers_set_up,
                                         teardown),
-        cmocka_unit_test_setup_teardown(test_marked_elements_of_big_keys_are_brought_over, setup,
+        cmocka_unit_test_setup_teardown(test_ten_thousand_keys_are_copied, servers_set_up,
                                         teardown),
-        cmocka_unit_test_setup_teardown(test_a_set_that_was_flushed_is_noticed, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_big_ones_of_every_type_are_found, servers_set_up,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_marked_keys_of_every_type_are_brought_over,
+                                        servers_set_up, teardown),
+        cmocka_unit_test_setup_teardown(test_marked_elements_of_big_keys_are_brought_over,
+                                        servers_set_up, teardown),
+        cmocka_unit_test_setup_teardown(test_a_set_that_was_flushed_is_noticed, servers_set_up,
+                                        teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,23 +7,6 @@
 
 #include "move/check.h"
 
-static struct two_servers servers;
-
-static int setup(void **state)
-{
-    (void)state;
-    alarm(280);
-    servers_start(&servers);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    servers_stop(&servers);
-    return 0;
-}
-
 static struct node_facts look_at(int side)
 {
     struct node_facts facts;
@@ -99,5 +82,5 @@ int main(void)
         cmocka_unit_test(test_settings_that_matter_are_seen),
         cmocka_unit_test(test_an_estimate_of_keys_and_their_weight),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, servers_set_up, servers_tear_down);
 }

@@ -8,23 +8,12 @@
 
 #include "move/copy_big.h"
 
-static struct two_servers servers;
 static struct key_list differ;
-
-static int setup(void **state)
-{
-    (void)state;
-    alarm(280);
-    servers_start(&servers);
-    return 0;
-}
 
 static int teardown(void **state)
 {
-    (void)state;
-    servers_stop(&servers);
     key_list_release(&differ);
-    return 0;
+    return servers_tear_down(state);
 }
 
 static void flush(void)
@@ -274,5 +263,5 @@ int main(void)
         cmocka_unit_test(test_a_deep_verification_finds_exactly_what_differs),
         cmocka_unit_test(test_a_node_that_does_not_answer_ends_the_job),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, servers_set_up, teardown);
 }

@@ -154,4 +154,23 @@ static inline void assert_done(const struct job_end *end)
         fail_msg("result %d: %s", end->result, end->problem);
 }
 
+/* ---- the two of a test program ------------------------------------------------------------- */
+
+static struct two_servers servers;
+
+static inline int servers_set_up(void **state)
+{
+    (void)state;
+    alarm(280);
+    servers_start(&servers);
+    return 0;
+}
+
+static inline int servers_tear_down(void **state)
+{
+    (void)state;
+    servers_stop(&servers);
+    return 0;
+}
+
 #endif

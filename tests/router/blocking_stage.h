@@ -85,19 +85,6 @@ static inline void switch_over(struct stage *stage)
     CW_ASSERT(router_set_state(stage->fixture.router, 0, &what, on_acked, stage) == 0);
 }
 
-/* printf into static storage, a few at a time. */
-__attribute__((format(printf, 1, 2))) static const char *text_of(const char *format, ...)
-{
-    static char texts[16][512];
-    static uint32_t turn;
-    char *text = texts[turn++ % 16];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof texts[0], format, args);
-    va_end(args);
-    return text;
-}
-
 static inline const char *popped(const char *key, const char *element)
 {
     return text_of("*2\r\n$%zu\r\n%s\r\n$%zu\r\n%s\r\n", strlen(key), key, strlen(element),

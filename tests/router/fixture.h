@@ -224,4 +224,17 @@ static inline const char *key_on_node(const struct cw_map *map, uint32_t node, u
     }
 }
 
+/* The text of a format (static storage, a few at a time). */
+__attribute__((format(printf, 1, 2), unused)) static const char *text_of(const char *format, ...)
+{
+    static char texts[64][1024];
+    static uint32_t turn;
+    char *text = texts[turn++ % 64];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof texts[0], format, args);
+    va_end(args);
+    return text;
+}
+
 #endif
